@@ -1,0 +1,5 @@
+//! `submitter` submits model verification tasks to `ModelHub` XC: one run is one cycle, and no
+//! (model, GPU) pair is ever sent twice.
+
+pub mod gpu;
+pub mod pair;

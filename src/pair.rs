@@ -1,0 +1,285 @@
+//! Names: model ids in every spelling that people and the platform use, and the pair that is
+//! submitted at most once.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::gpu::Gpu;
+
+/// Hosts whose URLs name a model as the first two parts of the path.
+const HUBS: [&str; 3] = ["huggingface.co", "hf-mirror.com", "modelscope.cn"];
+
+/// A well-formed `org/name`, in the case in which it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelId(Arc<str>);
+
+/// A [`ModelId`] folded to lower case: two spellings of one model have one key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModelKey(Arc<str>);
+
+/// What the platform takes at most once: a model on a card.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pair {
+    /// The model, case-folded.
+    pub model: ModelKey,
+    /// The card, by its enum.
+    pub gpu: Gpu,
+}
+
+/// Why a text is not a model id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadModel {
+    /// Nothing but white space.
+    Blank,
+    /// A stand-in that nobody replaced: `<model>`, TODO.
+    Placeholder,
+    /// No `/`: a model needs an owner.
+    NoOwner,
+    /// A character other than ASCII letters, digits, `_ . -`.
+    BadCharacter(char),
+    /// More or fewer than two parts, or a part of dots alone.
+    BadShape,
+    /// A URL of a host that is not a known model hub.
+    UnknownHost,
+}
+
+impl fmt::Display for BadModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blank => f.write_str("the model is blank"),
+            Self::Placeholder => f.write_str("a placeholder stands in place of a model"),
+            Self::NoOwner => f.write_str("no owner: expected org/name"),
+            Self::BadCharacter(c) => write!(f, "character {} in a model id", c.escape_default()),
+            Self::BadShape => f.write_str("expected org/name"),
+            Self::UnknownHost => f.write_str("a URL of an unknown model hub"),
+        }
+    }
+}
+
+impl ModelId {
+    /// Reads any spelling of DESIGN §5: a bare id, a hub URL with anything behind the id, a
+    /// `.git` ending, percent-encoded slashes.
+    ///
+    /// # Errors
+    /// Whatever is not exactly one `org/name` is refused: a guess could name another model.
+    pub fn parse(text: &str) -> Result<Self, BadModel> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(BadModel::Blank);
+        }
+        if text.contains(['<', '>']) || is_placeholder(text) {
+            return Err(BadModel::Placeholder);
+        }
+        let decoded = text.replace("%2F", "/").replace("%2f", "/");
+        let (path, from_url) = match decoded.split_once("://") {
+            Some((scheme, rest)) => (hub_path(scheme, rest)?, true),
+            None => (decoded.as_str(), false),
+        };
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let mut parts = path.trim_matches('/').split('/');
+        let (Some(org), Some(name)) = (parts.next(), parts.next()) else {
+            return Err(BadModel::NoOwner);
+        };
+        if parts.next().is_some() && !from_url {
+            return Err(BadModel::BadShape);
+        }
+        let name = strip_suffix_ignore_case(name, ".git");
+        for part in [org, name] {
+            if let Some(c) = part.chars().find(|c| !is_id_character(*c)) {
+                return Err(BadModel::BadCharacter(c));
+            }
+            if is_placeholder(part) {
+                return Err(BadModel::Placeholder);
+            }
+            if part.chars().all(|c| c == '.') {
+                return Err(BadModel::BadShape);
+            }
+        }
+        Ok(Self(format!("{org}/{name}").into()))
+    }
+
+    /// The id in its own case.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The part behind the owner.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.split_once('/').map_or("", |(_, name)| name)
+    }
+
+    /// The id folded to lower case.
+    #[must_use]
+    pub fn key(&self) -> ModelKey {
+        ModelKey(self.0.to_ascii_lowercase().into())
+    }
+}
+
+impl fmt::Display for ModelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl ModelKey {
+    /// The key of any text that *names* a model: refused like [`ModelId::parse`].
+    pub fn parse(text: &str) -> Result<Self, BadModel> {
+        ModelId::parse(text).map(|id| id.key())
+    }
+
+    /// The key under which a model *seen* on the platform is taken. A name that
+    /// [`ModelId::parse`] refuses may still be a model of ours in disguise (a stray space, a
+    /// zero-width character), so what is left of it without those is taken; never nothing.
+    #[must_use]
+    pub fn seen(text: &str) -> Self {
+        Self::parse(text).unwrap_or_else(|_| {
+            let bare: String = text
+                .chars()
+                .filter(|c| is_id_character(*c) || *c == '/')
+                .collect();
+            Self::parse(&bare).unwrap_or_else(|_| Self(text.trim().to_lowercase().into()))
+        })
+    }
+
+    /// The key as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ModelKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Pair {
+    /// A pair of its parts.
+    #[must_use]
+    pub fn new(model: ModelKey, gpu: Gpu) -> Self {
+        Self { model, gpu }
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {}", self.model, self.gpu)
+    }
+}
+
+fn is_id_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+fn is_placeholder(text: &str) -> bool {
+    text.eq_ignore_ascii_case("todo")
+}
+
+fn strip_suffix_ignore_case<'a>(text: &'a str, suffix: &str) -> &'a str {
+    match text
+        .len()
+        .checked_sub(suffix.len())
+        .and_then(|at| text.split_at_checked(at))
+    {
+        Some((head, tail)) if tail.eq_ignore_ascii_case(suffix) && !head.is_empty() => head,
+        _ => text,
+    }
+}
+
+/// The path of a hub URL behind the hub's own prefix.
+fn hub_path<'a>(scheme: &str, rest: &'a str) -> Result<&'a str, BadModel> {
+    if !["http", "https"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known))
+    {
+        return Err(BadModel::UnknownHost);
+    }
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = host.to_ascii_lowercase();
+    let host = host.strip_prefix("www.").unwrap_or(&host);
+    if !HUBS.contains(&host) {
+        return Err(BadModel::UnknownHost);
+    }
+    let path = path.trim_start_matches('/');
+    Ok(path.strip_prefix("models/").unwrap_or(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// I06: URL forms are not ids; all of these are one model.
+    #[test]
+    fn i06_every_spelling_of_one_model_has_one_key() {
+        for text in [
+            "https://huggingface.co/ORG/Model/",
+            "http://hf-mirror.com/org/model/tree/main?x=1",
+            "http://hf-mirror.com//org/model",
+            "https://www.modelscope.cn/models/org/model/summary",
+            "https://modelscope.cn/models/org/model",
+            "org/Model.git",
+            "org/model.GIT",
+            "https://huggingface.co/org/model.git",
+            "org%2Fmodel",
+            "org%2fModel",
+            "Org/Model",
+            "  org/model\n",
+            "org/model?x=1",
+            "org/model/",
+        ] {
+            assert_eq!(
+                ModelKey::parse(text).unwrap().as_str(),
+                "org/model",
+                "{text}"
+            );
+        }
+    }
+
+    /// I06: whatever is not an id is refused with its reason, never guessed.
+    #[test]
+    fn i06_what_is_not_a_model_is_refused() {
+        for (text, why) in [
+            ("", BadModel::Blank),
+            (" \t", BadModel::Blank),
+            ("gpt2", BadModel::NoOwner),
+            ("https://huggingface.co/gpt2", BadModel::NoOwner),
+            ("https://huggingface.co/", BadModel::NoOwner),
+            ("org/", BadModel::NoOwner),
+            ("a/b/c", BadModel::BadShape),
+            ("../..", BadModel::BadShape),
+            ("org/my model", BadModel::BadCharacter(' ')),
+            ("org/mod\u{200b}el", BadModel::BadCharacter('\u{200b}')),
+            ("org/ｍodel", BadModel::BadCharacter('ｍ')),
+            ("<org>/<model>", BadModel::Placeholder),
+            ("TODO", BadModel::Placeholder),
+            ("org/TODO", BadModel::Placeholder),
+            ("https://example.com/org/model", BadModel::UnknownHost),
+            ("ftp://huggingface.co/org/model", BadModel::UnknownHost),
+            ("org/model%20x", BadModel::BadCharacter('%')),
+        ] {
+            assert_eq!(ModelId::parse(text), Err(why), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_id_keeps_its_case_and_its_dots() {
+        let id = ModelId::parse("https://huggingface.co/Qwen/Qwen2.5-0.5B-Instruct").unwrap();
+        assert_eq!(id.as_str(), "Qwen/Qwen2.5-0.5B-Instruct");
+        assert_eq!(id.name(), "Qwen2.5-0.5B-Instruct");
+        assert_eq!(id.key().as_str(), "qwen/qwen2.5-0.5b-instruct");
+    }
+
+    #[test]
+    fn a_seen_model_in_disguise_still_takes_ours() {
+        assert_eq!(ModelKey::seen("Org/Mod\u{200b}el ").as_str(), "org/model");
+        assert_eq!(
+            ModelKey::seen("https://huggingface.co/Org/Model").as_str(),
+            "org/model"
+        );
+        assert_eq!(ModelKey::seen("GPT2").as_str(), "gpt2");
+        assert_eq!(ModelKey::seen("a/b/c").as_str(), "a/b/c");
+    }
+}
