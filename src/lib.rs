@@ -1,5 +1,6 @@
 //! `submitter` submits model verification tasks to `ModelHub` XC: one run is one cycle, and no
 //! (model, GPU) pair is ever sent twice.
 
+pub mod exit;
 pub mod gpu;
 pub mod pair;
