@@ -3,4 +3,6 @@
 
 pub mod exit;
 pub mod gpu;
+mod json;
 pub mod pair;
+pub mod rules;

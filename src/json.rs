@@ -1,0 +1,108 @@
+//! What all our own JSON files share: version 1, and errors that name the element of a list.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+
+/// Reads the `version` of a data file, for `deserialize_with`.
+///
+/// # Errors
+/// Any other version than 1: a later one may mean something else by the same keys.
+pub(crate) fn version_1<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    match u64::deserialize(deserializer)? {
+        1 => Ok(()),
+        other => Err(D::Error::custom(format_args!(
+            "version {other} where 1 is known"
+        ))),
+    }
+}
+
+/// Reads a list of `T`, for `deserialize_with`.
+///
+/// # Errors
+/// An element that is no `T`, as `name[7]: ...`; line and column stay at the end.
+pub(crate) fn list<'de, D, T>(deserializer: D, name: &'static str) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    deserializer.deserialize_seq(List(name, PhantomData))
+}
+
+struct List<T>(&'static str, PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the list {:?}", self.0)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut rows = Vec::new();
+        loop {
+            match seq.next_element() {
+                Ok(Some(row)) => rows.push(row),
+                Ok(None) => return Ok(rows),
+                Err(error) => {
+                    let place = format_args!("{}[{}]: {error}", self.0, rows.len()).to_string();
+                    return Err(A::Error::custom(place));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    struct File {
+        #[serde(rename = "version", deserialize_with = "version_1")]
+        _version: (),
+        #[serde(deserialize_with = "numbers")]
+        numbers: Vec<u8>,
+    }
+
+    fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        list(deserializer, "numbers")
+    }
+
+    fn error(text: &str) -> String {
+        serde_json::from_str::<File>(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_list_is_read_whole() {
+        let file: File = serde_json::from_str(r#"{"version":1,"numbers":[3,2,1]}"#).unwrap();
+        assert_eq!(file.numbers, [3, 2, 1]);
+    }
+
+    #[test]
+    fn an_error_names_the_element_and_the_line() {
+        let says = error("{\"version\":1,\n\"numbers\":[1,\n2,\"x\"]}");
+        assert!(
+            says.starts_with("numbers[2]: invalid type: string"),
+            "{says}"
+        );
+        assert!(says.contains("at line 3 column"), "{says}");
+        assert_eq!(says.matches("at line").count(), 1, "{says}");
+    }
+
+    #[test]
+    fn only_version_1_is_read() {
+        for (version, says) in [
+            ("2", "version 2 where 1 is known"),
+            ("\"1\"", "invalid type: string"),
+            ("1.0", "invalid type: floating point"),
+            ("-1", "invalid value"),
+            ("null", "invalid type: null"),
+        ] {
+            let error = error(&format!("{{\"version\":{version},\"numbers\":[]}}"));
+            assert!(error.contains(says), "{error}");
+        }
+        assert!(error(r#"{"numbers":[]}"#).contains("missing field `version`"));
+    }
+}
