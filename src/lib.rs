@@ -8,3 +8,4 @@ mod json;
 pub mod marks;
 pub mod pair;
 pub mod rules;
+pub mod sources;
