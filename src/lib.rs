@@ -2,6 +2,7 @@
 //! (model, GPU) pair is ever sent twice.
 
 pub mod codes;
+pub mod env;
 pub mod exit;
 pub mod gpu;
 mod json;
