@@ -9,4 +9,5 @@ mod json;
 pub mod marks;
 pub mod pair;
 pub mod rules;
+pub mod secret;
 pub mod sources;
