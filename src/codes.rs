@@ -1,6 +1,11 @@
 //! The platform's codes: what each is called in log lines, and what it means for a pair, the
 //! cycle and the account.
 
+/// The model is verified on the card.
+pub const ALREADY_VERIFIED: i64 = 60_027;
+/// The model is being verified on the card.
+pub const VERIFY_RUNNING: i64 = 60_028;
+
 /// What an answer's code asks for. Success (0) is not among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
@@ -26,122 +31,35 @@ const UNKNOWN: &str = "unknown";
 const CODES: [(i64, Class, &str); 27] = [
     (40100, Class::Credential, UNKNOWN),
     (40101, Class::Credential, UNKNOWN),
-    (
-        60006,
-        Class::AccountRefused,
-        "CANNOT_CREATE_CONTEST_TASK_BECAUSE_NOT_IN_WHITE_LIST",
-    ),
+    (60006, Class::AccountRefused, "CANNOT_CREATE_CONTEST_TASK_BECAUSE_NOT_IN_WHITE_LIST"),
     (60007, Class::TaskNumLimit, "MODEL_VERIFY_TASK_NUM_LIMIT"),
     (60008, Class::CoolDown, "CREATE_CONTEST_TASK_REQUEST_EMPTY"),
-    (
-        60009,
-        Class::CoolDown,
-        "CREATE_CONTEST_TASK_CONTRIBUTORS_EMPTY",
-    ),
-    (
-        60010,
-        Class::CoolDown,
-        "CREATE_CONTEST_TASK_SUBMISSION_CONFIG_EMPTY",
-    ),
+    (60009, Class::CoolDown, "CREATE_CONTEST_TASK_CONTRIBUTORS_EMPTY"),
+    (60010, Class::CoolDown, "CREATE_CONTEST_TASK_SUBMISSION_CONFIG_EMPTY"),
     (60011, Class::CoolDown, "CREATE_CONTEST_TASK_GPU_TYPE_EMPTY"),
-    (
-        60012,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_MULTI_GPU_UNSUPPORTED",
-    ),
+    (60012, Class::Permanent, "CREATE_CONTEST_TASK_MULTI_GPU_UNSUPPORTED"),
     (60013, Class::CoolDown, "CREATE_CONTEST_TASK_MODEL_ID_EMPTY"),
-    (
-        60014,
-        Class::ScriptSubmitDisabled,
-        "CREATE_CONTEST_TASK_SCRIPT_SUBMIT_DISABLED",
-    ),
-    (
-        60015,
-        Class::CoolDown,
-        "CREATE_CONTEST_TASK_TASK_TYPE_EMPTY",
-    ),
-    (
-        60016,
-        Class::CoolDown,
-        "CREATE_CONTEST_TASK_FRAMEWORK_EMPTY",
-    ),
-    (
-        60017,
-        Class::CoolDown,
-        "CREATE_CONTEST_TASK_DRIVER_IMAGE_NOT_FOUND",
-    ),
-    (
-        60018,
-        Class::CoolDown,
-        "CREATE_CONTEST_TASK_CONTRIBUTOR_NOT_FOUND",
-    ),
-    (
-        60019,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_SUBMISSION_GPU_TYPE_MISMATCH",
-    ),
-    (
-        60020,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_MODEL_NOT_DOWNLOADED",
-    ),
-    (
-        60021,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_FRAMEWORK_UNRESOLVED",
-    ),
-    (
-        60022,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_GPU_CONFIG_UNSUPPORTED",
-    ),
-    (
-        60023,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_YAML_CONFIG_EMPTY",
-    ),
-    (
-        60024,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_YAML_CONFIG_INVALID",
-    ),
-    (
-        60025,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_GPU_TYPE_UNSUPPORTED",
-    ),
-    (
-        60026,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_MODEL_NOT_FOUND",
-    ),
-    (
-        60027,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_MODEL_ALREADY_VERIFIED",
-    ),
-    (
-        60028,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_MODEL_VERIFY_RUNNING",
-    ),
-    (
-        60029,
-        Class::Permanent,
-        "CREATE_CONTEST_TASK_TRANSFORMERS_REQUIRES_FAILED_BASELINE",
-    ),
-    (
-        60030,
-        Class::AccountRefused,
-        "CREATE_CONTEST_TASK_API_VERSION_UNSUPPORTED",
-    ),
+    (60014, Class::ScriptSubmitDisabled, "CREATE_CONTEST_TASK_SCRIPT_SUBMIT_DISABLED"),
+    (60015, Class::CoolDown, "CREATE_CONTEST_TASK_TASK_TYPE_EMPTY"),
+    (60016, Class::CoolDown, "CREATE_CONTEST_TASK_FRAMEWORK_EMPTY"),
+    (60017, Class::CoolDown, "CREATE_CONTEST_TASK_DRIVER_IMAGE_NOT_FOUND"),
+    (60018, Class::CoolDown, "CREATE_CONTEST_TASK_CONTRIBUTOR_NOT_FOUND"),
+    (60019, Class::Permanent, "CREATE_CONTEST_TASK_SUBMISSION_GPU_TYPE_MISMATCH"),
+    (60020, Class::Permanent, "CREATE_CONTEST_TASK_MODEL_NOT_DOWNLOADED"),
+    (60021, Class::Permanent, "CREATE_CONTEST_TASK_FRAMEWORK_UNRESOLVED"),
+    (60022, Class::Permanent, "CREATE_CONTEST_TASK_GPU_CONFIG_UNSUPPORTED"),
+    (60023, Class::Permanent, "CREATE_CONTEST_TASK_YAML_CONFIG_EMPTY"),
+    (60024, Class::Permanent, "CREATE_CONTEST_TASK_YAML_CONFIG_INVALID"),
+    (60025, Class::Permanent, "CREATE_CONTEST_TASK_GPU_TYPE_UNSUPPORTED"),
+    (60026, Class::Permanent, "CREATE_CONTEST_TASK_MODEL_NOT_FOUND"),
+    (60027, Class::Permanent, "CREATE_CONTEST_TASK_MODEL_ALREADY_VERIFIED"),
+    (60028, Class::Permanent, "CREATE_CONTEST_TASK_MODEL_VERIFY_RUNNING"),
+    (60029, Class::Permanent, "CREATE_CONTEST_TASK_TRANSFORMERS_REQUIRES_FAILED_BASELINE"),
+    (60030, Class::AccountRefused, "CREATE_CONTEST_TASK_API_VERSION_UNSUPPORTED"),
 ];
 
 fn row(code: i64) -> Option<&'static (i64, Class, &'static str)> {
-    CODES
-        .binary_search_by_key(&code, |row| row.0)
-        .ok()
-        .and_then(|at| CODES.get(at))
+    CODES.binary_search_by_key(&code, |row| row.0).ok().and_then(|at| CODES.get(at))
 }
 
 /// The stable name of a code, in full; `unknown` for all that have none.
@@ -220,21 +138,10 @@ mod tests {
 
     #[test]
     fn an_unlisted_code_is_a_rejection_only_in_the_ranges_of_rejections() {
-        for code in [
-            40_000,
-            40_102,
-            40_400,
-            49_999,
-            60_000,
-            60_005,
-            60_031,
-            i64::MAX,
-        ] {
+        for code in [40_000, 40_102, 40_400, 49_999, 60_000, 60_005, 60_031, i64::MAX] {
             assert_eq!(class(code), Class::CoolDown, "{code}");
         }
-        for code in [
-            -60_012, -1, 1, 200, 404, 504, 39_999, 50_000, 50_001, 59_999,
-        ] {
+        for code in [-60_012, -1, 1, 200, 404, 504, 39_999, 50_000, 50_001, 59_999] {
             assert_eq!(class(code), Class::Unknown, "{code}");
         }
         for code in [0, 504, 40_400, 50_000, 60_031] {

@@ -46,10 +46,7 @@ impl Env {
 
     /// The environment of this process, as it is now.
     #[must_use]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads it"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads it")]
     pub fn of_process() -> Self {
         Self::from_pairs(std::env::vars_os())
     }
@@ -60,11 +57,7 @@ impl Env {
     /// The variable is set and is not UTF-8.
     pub fn get(&self, name: &str) -> Result<Option<&str>, NotUtf8> {
         self.get_os(name)
-            .map(|value| {
-                value.to_str().ok_or_else(|| NotUtf8 {
-                    name: name.to_owned(),
-                })
-            })
+            .map(|value| value.to_str().ok_or_else(|| NotUtf8 { name: name.to_owned() }))
             .transpose()
     }
 
@@ -127,9 +120,6 @@ mod tests {
     #[test]
     fn the_environment_of_this_process_is_read() {
         // Cargo sets it for every test.
-        assert_eq!(
-            Env::of_process().get("CARGO_PKG_NAME"),
-            Ok(Some("submitter"))
-        );
+        assert_eq!(Env::of_process().get("CARGO_PKG_NAME"), Ok(Some("submitter")));
     }
 }

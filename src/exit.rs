@@ -172,18 +172,12 @@ impl Hold {
     /// A hold that its reason explains.
     #[must_use]
     pub fn new(reason: Reason) -> Self {
-        Self {
-            reason,
-            detail: String::new(),
-        }
+        Self { reason, detail: String::new() }
     }
 
     /// A hold with something to tell.
     pub fn because(reason: Reason, detail: impl Into<String>) -> Self {
-        Self {
-            reason,
-            detail: detail.into(),
-        }
+        Self { reason, detail: detail.into() }
     }
 }
 
@@ -238,10 +232,8 @@ mod tests {
             .filter_map(|line| line.trim().split_once(' '))
             .flat_map(|(code, names)| names.split(' ').map(move |name| format!("{code} {name}")))
             .collect();
-        let mut known: Vec<String> = Reason::ALL
-            .iter()
-            .map(|r| format!("{} {r}", r.exit().code()))
-            .collect();
+        let mut known: Vec<String> =
+            Reason::ALL.iter().map(|r| format!("{} {r}", r.exit().code())).collect();
         said.sort();
         known.sort();
         assert_eq!(known, said);

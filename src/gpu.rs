@@ -73,10 +73,7 @@ impl Catalog {
         if file.version != 1 {
             return Err(format!("version {} where 1 is known", file.version));
         }
-        let mut catalog = Self {
-            by_name: HashMap::new(),
-            targets: Vec::new(),
-        };
+        let mut catalog = Self { by_name: HashMap::new(), targets: Vec::new() };
         for (at, row) in file.gpus.into_iter().enumerate() {
             if !is_enum_shaped(&row.r#enum) {
                 return Err(format!(
@@ -90,10 +87,8 @@ impl Catalog {
                 if folded.is_empty() {
                     return Err(format!("gpus[{at}]: a blank alias of {gpu}"));
                 }
-                if let Some(other) = catalog
-                    .by_name
-                    .insert(folded, gpu.clone())
-                    .filter(|g| *g != gpu)
+                if let Some(other) =
+                    catalog.by_name.insert(folded, gpu.clone()).filter(|g| *g != gpu)
                 {
                     return Err(format!("gpus[{at}]: {name:?} names {gpu} and {other}"));
                 }
@@ -129,10 +124,7 @@ impl Catalog {
 }
 
 fn fold(name: &str) -> String {
-    name.chars()
-        .filter(|c| !c.is_whitespace())
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
 /// `Vendor_model` in ASCII.
@@ -141,9 +133,7 @@ fn is_enum_shaped(name: &str) -> bool {
         !vendor.is_empty()
             && vendor.bytes().all(|b| b.is_ascii_alphanumeric())
             && !model.is_empty()
-            && model
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+            && model.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
     })
 }
 
@@ -172,39 +162,17 @@ mod tests {
         let targets: Vec<_> = catalog.targets().iter().map(Gpu::as_str).collect();
         assert_eq!(
             targets,
-            [
-                "Biren_166m",
-                "Sunrise_pt-200-x1",
-                "Iluvatar_bi-150",
-                "Iluvatar_mrv-100"
-            ]
+            ["Biren_166m", "Sunrise_pt-200-x1", "Iluvatar_bi-150", "Iluvatar_mrv-100"]
         );
-        assert_eq!(
-            catalog
-                .by_name
-                .values()
-                .collect::<std::collections::HashSet<_>>()
-                .len(),
-            14
-        );
+        assert_eq!(catalog.by_name.values().collect::<std::collections::HashSet<_>>().len(), 14);
     }
 
     #[test]
     fn an_unlisted_card_is_kept_only_where_it_is_written_like_an_enum() {
         let catalog = shipped();
-        assert_eq!(
-            catalog.seen("Newcomer_x-1"),
-            Seen::Card(Gpu::verbatim("Newcomer_x-1"))
-        );
+        assert_eq!(catalog.seen("Newcomer_x-1"), Seen::Card(Gpu::verbatim("Newcomer_x-1")));
         assert_eq!(catalog.find("Newcomer_x-1"), None);
-        for odd in [
-            "天垓 999",
-            "A100",
-            "",
-            "_x",
-            "Biren_166m,Sunrise_pt-200-x1",
-            "Ａ_b",
-        ] {
+        for odd in ["天垓 999", "A100", "", "_x", "Biren_166m,Sunrise_pt-200-x1", "Ａ_b"] {
             assert_eq!(catalog.seen(odd), Seen::Unreadable, "{odd:?}");
         }
     }
@@ -215,14 +183,8 @@ mod tests {
             ("{", "line 1"),
             (r#"{"version":2,"gpus":[]}"#, "version 2"),
             (r#"{"version":1,"gpus":[],"x":1}"#, "unknown field `x`"),
-            (
-                r#"{"version":1,"gpus":[{"enum":"A100","aliases":[],"target":true}]}"#,
-                "gpus[0]",
-            ),
-            (
-                r#"{"version":1,"gpus":[{"enum":"A_1","aliases":[" "],"target":true}]}"#,
-                "blank",
-            ),
+            (r#"{"version":1,"gpus":[{"enum":"A100","aliases":[],"target":true}]}"#, "gpus[0]"),
+            (r#"{"version":1,"gpus":[{"enum":"A_1","aliases":[" "],"target":true}]}"#, "blank"),
             (
                 r#"{"version":1,"gpus":[{"enum":"A_1","aliases":["x"],"target":true},
                     {"enum":"A_2","aliases":["X"],"target":true}]}"#,

@@ -12,9 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 pub(crate) fn version_1<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
     match u64::deserialize(deserializer)? {
         1 => Ok(()),
-        other => Err(D::Error::custom(format_args!(
-            "version {other} where 1 is known"
-        ))),
+        other => Err(D::Error::custom(format_args!("version {other} where 1 is known"))),
     }
 }
 
@@ -83,10 +81,7 @@ mod tests {
     #[test]
     fn an_error_names_the_element_and_the_line() {
         let says = error("{\"version\":1,\n\"numbers\":[1,\n2,\"x\"]}");
-        assert!(
-            says.starts_with("numbers[2]: invalid type: string"),
-            "{says}"
-        );
+        assert!(says.starts_with("numbers[2]: invalid type: string"), "{says}");
         assert!(says.contains("at line 3 column"), "{says}");
         assert_eq!(says.matches("at line").count(), 1, "{says}");
     }

@@ -1,13 +1,26 @@
 //! `submitter` submits model verification tasks to `ModelHub` XC: one run is one cycle, and no
 //! (model, GPU) pair is ever sent twice.
 
+pub mod api;
+pub mod clock;
 pub mod codes;
+pub mod cycle;
+pub mod disk;
 pub mod env;
 pub mod exit;
+pub mod gate;
 pub mod gpu;
+pub mod journal;
 mod json;
+pub mod ledger;
 pub mod marks;
 pub mod pair;
+pub mod pause;
+pub mod plan;
+pub mod remote;
+pub mod report;
 pub mod rules;
 pub mod secret;
 pub mod sources;
+pub mod submit;
+pub mod text;

@@ -49,9 +49,7 @@ impl MarksFile {
         let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut marks = Self::default();
         for (at, row) in file.marks.into_iter().enumerate() {
-            let mark = row
-                .read(catalog)
-                .map_err(|why| format!("marks[{at}]: {why}"))?;
+            let mark = row.read(catalog).map_err(|why| format!("marks[{at}]: {why}"))?;
             marks.push(mark);
         }
         Ok(marks)
@@ -111,9 +109,7 @@ impl MarksFile {
     }
 
     fn push(&mut self, mark: Mark) -> bool {
-        let new = self
-            .pairs
-            .insert(Pair::new(mark.key.clone(), mark.gpu.clone()));
+        let new = self.pairs.insert(Pair::new(mark.key.clone(), mark.gpu.clone()));
         if new {
             self.marks.push(mark);
         }

@@ -102,72 +102,24 @@ fn an_empty_file_can_be_made() {
 #[test]
 fn one_bad_mark_refuses_the_file_and_names_the_place() {
     for (row, says) in [
-        (
-            r#"{"model":"a/b","gpu":"A_100","code":1}"#,
-            "the card \"A_100\" is not in",
-        ),
-        (
-            r#"{"model":"a/b","gpu":"","code":1}"#,
-            "the card \"\" is not in",
-        ),
-        (
-            r#"{"model":" ","gpu":"Biren_166m","code":1}"#,
-            "the model \" \": the model is blank",
-        ),
-        (
-            r#"{"model":"gpt2","gpu":"Biren_166m","code":1}"#,
-            "the model \"gpt2\": no owner",
-        ),
-        (
-            r#"{"model":"a/b c","gpu":"Biren_166m","code":1}"#,
-            "the model \"a/b c\": character",
-        ),
-        (
-            r#"{"model":"<a>/b","gpu":"Biren_166m","code":1}"#,
-            "the model \"<a>/b\": a placeholder",
-        ),
-        (
-            r#"{"model":null,"gpu":"Biren_166m","code":1}"#,
-            "invalid type: null",
-        ),
+        (r#"{"model":"a/b","gpu":"A_100","code":1}"#, "the card \"A_100\" is not in"),
+        (r#"{"model":"a/b","gpu":"","code":1}"#, "the card \"\" is not in"),
+        (r#"{"model":" ","gpu":"Biren_166m","code":1}"#, "the model \" \": the model is blank"),
+        (r#"{"model":"gpt2","gpu":"Biren_166m","code":1}"#, "the model \"gpt2\": no owner"),
+        (r#"{"model":"a/b c","gpu":"Biren_166m","code":1}"#, "the model \"a/b c\": character"),
+        (r#"{"model":"<a>/b","gpu":"Biren_166m","code":1}"#, "the model \"<a>/b\": a placeholder"),
+        (r#"{"model":null,"gpu":"Biren_166m","code":1}"#, "invalid type: null"),
         (r#"{"gpu":"Biren_166m","code":1}"#, "missing field `model`"),
         (r#"{"model":"a/b","code":1}"#, "missing field `gpu`"),
-        (
-            r#"{"model":"a/b","gpu":"Biren_166m"}"#,
-            "missing field `code`",
-        ),
-        (
-            r#"{"model":"a/b","gpu":"Biren_166m","code":"60027"}"#,
-            "invalid type: string",
-        ),
-        (
-            r#"{"model":"a/b","gpu":"Biren_166m","code":60027.0}"#,
-            "invalid type: floating",
-        ),
-        (
-            r#"{"model":"a/b","gpu":"Biren_166m","code":-1}"#,
-            "invalid value: integer `-1`",
-        ),
-        (
-            r#"{"model":"a/b","gpu":"Biren_166m","code":null}"#,
-            "invalid type: null",
-        ),
-        (
-            r#"{"model":"a/b","gpu":"Biren_166m","code":1,"date":7}"#,
-            "invalid type: integer",
-        ),
-        (
-            r#"{"model":"a/b","gpu":"Biren_166m","code":1,"code":2}"#,
-            "\"code\" is there twice",
-        ),
-        (
-            r#"{"model":"a/b","gpu":"Biren_166m","code":1,"x":1,"x":2}"#,
-            "\"x\" is there twice",
-        ),
-        (
-            r#"["a/b","Biren_166m",1]"#,
-            "invalid type: sequence, expected a mark",
-        ),
+        (r#"{"model":"a/b","gpu":"Biren_166m"}"#, "missing field `code`"),
+        (r#"{"model":"a/b","gpu":"Biren_166m","code":"60027"}"#, "invalid type: string"),
+        (r#"{"model":"a/b","gpu":"Biren_166m","code":60027.0}"#, "invalid type: floating"),
+        (r#"{"model":"a/b","gpu":"Biren_166m","code":-1}"#, "invalid value: integer `-1`"),
+        (r#"{"model":"a/b","gpu":"Biren_166m","code":null}"#, "invalid type: null"),
+        (r#"{"model":"a/b","gpu":"Biren_166m","code":1,"date":7}"#, "invalid type: integer"),
+        (r#"{"model":"a/b","gpu":"Biren_166m","code":1,"code":2}"#, "\"code\" is there twice"),
+        (r#"{"model":"a/b","gpu":"Biren_166m","code":1,"x":1,"x":2}"#, "\"x\" is there twice"),
+        (r#"["a/b","Biren_166m",1]"#, "invalid type: sequence, expected a mark"),
         ("null", "invalid type: null, expected a mark"),
     ] {
         let error = parse(&file(&[GOOD, row])).unwrap_err();
@@ -188,10 +140,7 @@ fn a_file_of_another_shape_is_refused() {
         (r#"{"version":1}"#, "missing field `marks`"),
         (r#"{"version":1,"marks":{}}"#, "invalid type: map"),
         (r#"{"version":1,"marks":null}"#, "invalid type: null"),
-        (
-            r#"{"version":1,"marks":[],"more":1}"#,
-            "unknown field `more`",
-        ),
+        (r#"{"version":1,"marks":[],"more":1}"#, "unknown field `more`"),
         (r#"{"version":1,"marks":[{"model":"a/b""#, "marks[0]: EOF"),
     ] {
         let error = parse(text).unwrap_err();

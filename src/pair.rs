@@ -135,10 +135,7 @@ impl ModelKey {
     #[must_use]
     pub fn seen(text: &str) -> Self {
         Self::parse(text).unwrap_or_else(|_| {
-            let bare: String = text
-                .chars()
-                .filter(|c| is_id_character(*c) || *c == '/')
-                .collect();
+            let bare: String = text.chars().filter(|c| is_id_character(*c) || *c == '/').collect();
             Self::parse(&bare).unwrap_or_else(|_| Self(text.trim().to_lowercase().into()))
         })
     }
@@ -179,11 +176,7 @@ fn is_placeholder(text: &str) -> bool {
 }
 
 fn strip_suffix_ignore_case<'a>(text: &'a str, suffix: &str) -> &'a str {
-    match text
-        .len()
-        .checked_sub(suffix.len())
-        .and_then(|at| text.split_at_checked(at))
-    {
+    match text.len().checked_sub(suffix.len()).and_then(|at| text.split_at_checked(at)) {
         Some((head, tail)) if tail.eq_ignore_ascii_case(suffix) && !head.is_empty() => head,
         _ => text,
     }
@@ -191,10 +184,7 @@ fn strip_suffix_ignore_case<'a>(text: &'a str, suffix: &str) -> &'a str {
 
 /// The path of a hub URL behind the hub's own prefix.
 fn hub_path<'a>(scheme: &str, rest: &'a str) -> Result<&'a str, BadModel> {
-    if !["http", "https"]
-        .iter()
-        .any(|known| scheme.eq_ignore_ascii_case(known))
-    {
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return Err(BadModel::UnknownHost);
     }
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -230,11 +220,7 @@ mod tests {
             "org/model?x=1",
             "org/model/",
         ] {
-            assert_eq!(
-                ModelKey::parse(text).unwrap().as_str(),
-                "org/model",
-                "{text}"
-            );
+            assert_eq!(ModelKey::parse(text).unwrap().as_str(), "org/model", "{text}");
         }
     }
 
@@ -275,10 +261,7 @@ mod tests {
     #[test]
     fn a_seen_model_in_disguise_still_takes_ours() {
         assert_eq!(ModelKey::seen("Org/Mod\u{200b}el ").as_str(), "org/model");
-        assert_eq!(
-            ModelKey::seen("https://huggingface.co/Org/Model").as_str(),
-            "org/model"
-        );
+        assert_eq!(ModelKey::seen("https://huggingface.co/Org/Model").as_str(), "org/model");
         assert_eq!(ModelKey::seen("GPT2").as_str(), "gpt2");
         assert_eq!(ModelKey::seen("a/b/c").as_str(), "a/b/c");
     }

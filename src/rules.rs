@@ -72,10 +72,7 @@ impl Rules {
         // The `2F` of an encoded slash would hide that a name begins behind it.
         let text = format!("{address} {name}").replace("%2F", "/");
         let text = text.replace("%2f", "/");
-        self.0
-            .iter()
-            .find(|rule| rule.bans(&text))
-            .map(|rule| rule.name.as_str())
+        self.0.iter().find(|rule| rule.bans(&text)).map(|rule| rule.name.as_str())
     }
 }
 
@@ -90,20 +87,14 @@ impl Rule {
         }
         Ok(Self {
             pattern: compile("pattern", &row.pattern)?,
-            unless: row
-                .unless
-                .map(|unless| compile("unless", &unless))
-                .transpose()?,
+            unless: row.unless.map(|unless| compile("unless", &unless)).transpose()?,
             name: row.rule,
         })
     }
 
     fn bans(&self, text: &str) -> bool {
         self.pattern.is_match(text)
-            && !self
-                .unless
-                .as_ref()
-                .is_some_and(|unless| unless.is_match(text))
+            && !self.unless.as_ref().is_some_and(|unless| unless.is_match(text))
     }
 }
 

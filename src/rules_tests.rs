@@ -96,12 +96,7 @@ fn what_only_looks_like_a_family_is_not_banned() {
 #[test]
 fn address_and_name_do_not_run_into_one_another() {
     let rules = shipped();
-    for address in [
-        "x/llama-3-tiny",
-        "x/2-shot-gpt",
-        "x/3-epochs-phi",
-        "x/2-gemma",
-    ] {
+    for address in ["x/llama-3-tiny", "x/2-shot-gpt", "x/3-epochs-phi", "x/2-gemma"] {
         assert_eq!(ban(&rules, address), None, "{address}");
     }
 }
@@ -145,43 +140,16 @@ fn the_first_rule_wins_and_unless_stands_anywhere() {
 fn a_bad_file_names_the_place() {
     let good = r#"{"rule":"a","pattern":"x"}"#;
     for (rows, says) in [
-        (
-            r#"{"rule":"b","pattern":"("}"#,
-            "rules[1]: pattern \"(\" is no regular",
-        ),
-        (
-            r#"{"rule":"b","pattern":"x","unless":"["}"#,
-            "rules[1]: unless \"[\"",
-        ),
-        (
-            r#"{"rule":"b","pattern":" "}"#,
-            "rules[1]: pattern is blank",
-        ),
-        (
-            r#"{"rule":"b","pattern":"x","unless":""}"#,
-            "rules[1]: unless is blank",
-        ),
-        (
-            r#"{"rule":"b","pattern":"x*"}"#,
-            "rules[1]: pattern \"x*\" matches every",
-        ),
-        (
-            r#"{"rule":" ","pattern":"x"}"#,
-            "rules[1]: the rule name \" \"",
-        ),
-        (
-            r#"{"rule":"b c","pattern":"x"}"#,
-            "rules[1]: the rule name \"b c\"",
-        ),
-        (
-            r#"{"rule":"A","pattern":"y"}"#,
-            "rules[1]: a second rule named A",
-        ),
+        (r#"{"rule":"b","pattern":"("}"#, "rules[1]: pattern \"(\" is no regular"),
+        (r#"{"rule":"b","pattern":"x","unless":"["}"#, "rules[1]: unless \"[\""),
+        (r#"{"rule":"b","pattern":" "}"#, "rules[1]: pattern is blank"),
+        (r#"{"rule":"b","pattern":"x","unless":""}"#, "rules[1]: unless is blank"),
+        (r#"{"rule":"b","pattern":"x*"}"#, "rules[1]: pattern \"x*\" matches every"),
+        (r#"{"rule":" ","pattern":"x"}"#, "rules[1]: the rule name \" \""),
+        (r#"{"rule":"b c","pattern":"x"}"#, "rules[1]: the rule name \"b c\""),
+        (r#"{"rule":"A","pattern":"y"}"#, "rules[1]: a second rule named A"),
         (r#"{"rule":"b"}"#, "rules[1]: missing field `pattern`"),
-        (
-            r#"{"rule":"b","pattern":"x","x":1}"#,
-            "rules[1]: unknown field `x`",
-        ),
+        (r#"{"rule":"b","pattern":"x","x":1}"#, "rules[1]: unknown field `x`"),
     ] {
         let error =
             Rules::parse(&format!(r#"{{"version":1,"rules":[{good},{rows}]}}"#)).unwrap_err();
@@ -190,10 +158,7 @@ fn a_bad_file_names_the_place() {
     for (text, says) in [
         ("", "line 1"),
         (r#"{"version":2,"rules":[]}"#, "version 2"),
-        (
-            r#"{"version":1,"rules":[],"more":1}"#,
-            "unknown field `more`",
-        ),
+        (r#"{"version":1,"rules":[],"more":1}"#, "unknown field `more`"),
         (r#"{"version":1}"#, "missing field `rules`"),
     ] {
         let error = Rules::parse(text).unwrap_err();

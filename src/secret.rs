@@ -10,12 +10,8 @@ use crate::env::Env;
 use crate::exit::{Hold, Reason};
 
 /// The variables that may hold the credential, in the order in which they are asked.
-pub const SOURCES: [&str; 4] = [
-    "EXTERNAL_SERVICE_TOKEN",
-    TOKEN_FILE,
-    "XC_TOKEN",
-    "MODELHUB_XC_TOKEN",
-];
+pub const SOURCES: [&str; 4] =
+    ["EXTERNAL_SERVICE_TOKEN", TOKEN_FILE, "XC_TOKEN", "MODELHUB_XC_TOKEN"];
 
 /// The one of [`SOURCES`] that names a file.
 const TOKEN_FILE: &str = "XC_TOKEN_FILE";
@@ -132,10 +128,7 @@ impl From<Refused> for Hold {
 pub fn choose(env: &Env, token_file_flag: Option<&Path>) -> Result<Chosen, Refused> {
     if let Some(path) = token_file_flag {
         return match read_file("--token-file", path) {
-            Ok(token) => Ok(Chosen {
-                token,
-                source: TOKEN_FILE,
-            }),
+            Ok(token) => Ok(Chosen { token, source: TOKEN_FILE }),
             Err((state, detail)) => {
                 let only_the_file = SOURCES.map(|name| match name {
                     TOKEN_FILE => state,
@@ -163,16 +156,8 @@ pub fn choose(env: &Env, token_file_flag: Option<&Path>) -> Result<Chosen, Refus
 }
 
 fn refused(state: State, states: [State; 4], detail: String) -> Refused {
-    let reason = if state.stops() {
-        Reason::InvalidToken
-    } else {
-        Reason::MissingToken
-    };
-    Refused {
-        reason,
-        states,
-        detail,
-    }
+    let reason = if state.stops() { Reason::InvalidToken } else { Reason::MissingToken };
+    Refused { reason, states, detail }
 }
 
 /// A source that gave no credential, and why in words.
@@ -224,9 +209,7 @@ fn read_file(origin: &str, path: &Path) -> Result<Token, Without> {
 /// At most one byte more than [`MAX_FILE`].
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(MAX_FILE + 1)
-        .read_to_end(&mut bytes)?;
+    File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -53,19 +53,13 @@ fn blank_and_placeholder_are_passed_over() {
         ("MODELHUB_XC_TOKEN", "good"),
     ];
     let chosen = choose(&env(&pairs), None).unwrap();
-    assert_eq!(
-        (chosen.token.expose(), chosen.source),
-        ("good", "MODELHUB_XC_TOKEN")
-    );
+    assert_eq!((chosen.token.expose(), chosen.source), ("good", "MODELHUB_XC_TOKEN"));
     assert_eq!(
         refusal(&pairs[..3]).token_probe(),
         "EXTERNAL_SERVICE_TOKEN=blank XC_TOKEN_FILE=blank XC_TOKEN=placeholder \
          MODELHUB_XC_TOKEN=absent"
     );
-    assert_eq!(
-        refusal(&[("XC_TOKEN_FILE", "<path>")]).states[1],
-        State::Placeholder
-    );
+    assert_eq!(refusal(&[("XC_TOKEN_FILE", "<path>")]).states[1], State::Placeholder);
     assert_eq!(refusal(&[("XC_TOKEN_FILE", " ")]).states[1], State::Blank);
 }
 
@@ -81,25 +75,17 @@ fn malformed_and_unreadable_stop_the_search() {
     );
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("missing");
-    for (path, kind) in [
-        (missing.as_path(), io::ErrorKind::NotFound),
-        (dir.path(), io::ErrorKind::IsADirectory),
-    ] {
-        let refused = refusal(&[
-            ("XC_TOKEN_FILE", path.to_str().unwrap()),
-            ("XC_TOKEN", "good"),
-        ]);
+    for (path, kind) in
+        [(missing.as_path(), io::ErrorKind::NotFound), (dir.path(), io::ErrorKind::IsADirectory)]
+    {
+        let refused = refusal(&[("XC_TOKEN_FILE", path.to_str().unwrap()), ("XC_TOKEN", "good")]);
         assert_eq!(refused.reason, Reason::InvalidToken);
         assert_eq!(
             refused.token_probe(),
             "EXTERNAL_SERVICE_TOKEN=absent XC_TOKEN_FILE=unreadable XC_TOKEN=not_read \
              MODELHUB_XC_TOKEN=not_read"
         );
-        assert!(
-            refused.detail.contains(&kind.to_string()),
-            "{}",
-            refused.detail
-        );
+        assert!(refused.detail.contains(&kind.to_string()), "{}", refused.detail);
     }
 }
 
@@ -128,23 +114,14 @@ fn k06_a_quoted_token_is_refused_in_words() {
     }
     let refused = refusal(&[("XC_TOKEN_FILE", "\"/no/such/file\"")]);
     assert!(refused.detail.contains("begins with a quote"));
-    assert_eq!(
-        Hold::from(refused).reason.exit(),
-        crate::exit::Exit::Credential
-    );
+    assert_eq!(Hold::from(refused).reason.exit(), crate::exit::Exit::Credential);
 }
 
 #[test]
 fn outer_white_space_is_not_part_of_a_token() {
     let chosen = choose(&env(&[("XC_TOKEN", " abc\r\n")]), None).unwrap();
     assert_eq!(chosen.token.expose(), "abc");
-    for bytes in [
-        &b"abc"[..],
-        b"abc\n",
-        b"abc\r\n\n",
-        b"\xef\xbb\xbfabc\n",
-        b"  abc  ",
-    ] {
+    for bytes in [&b"abc"[..], b"abc\n", b"abc\r\n\n", b"\xef\xbb\xbfabc\n", b"  abc  "] {
         let (_dir, path) = file(bytes);
         let chosen = choose(&env(&[]), Some(&path)).unwrap();
         assert_eq!(chosen.token.expose(), "abc");
@@ -179,25 +156,15 @@ fn a_variable_that_is_not_utf8_is_malformed() {
     let env = Env::from_pairs([(OsString::from("XC_TOKEN"), value)]);
     let refused = choose(&env, None).unwrap_err();
     assert_eq!(refused.states[2], State::Malformed);
-    assert!(
-        refused.detail.contains("XC_TOKEN is not UTF-8"),
-        "{}",
-        refused.detail
-    );
+    assert!(refused.detail.contains("XC_TOKEN is not UTF-8"), "{}", refused.detail);
 }
 
 #[test]
 fn a_token_file_flag_beats_every_variable() {
     let (_dir, path) = file(b"flag\n");
-    let pairs = [
-        ("EXTERNAL_SERVICE_TOKEN", "first"),
-        ("XC_TOKEN_FILE", "/no/such/file"),
-    ];
+    let pairs = [("EXTERNAL_SERVICE_TOKEN", "first"), ("XC_TOKEN_FILE", "/no/such/file")];
     let chosen = choose(&env(&pairs), Some(&path)).unwrap();
-    assert_eq!(
-        (chosen.token.expose(), chosen.source),
-        ("flag", "XC_TOKEN_FILE")
-    );
+    assert_eq!((chosen.token.expose(), chosen.source), ("flag", "XC_TOKEN_FILE"));
 
     // A person named this file: another account's token must not stand in for it.
     for (bytes, reason, state) in [
@@ -215,11 +182,7 @@ fn a_token_file_flag_beats_every_variable() {
                  MODELHUB_XC_TOKEN=not_read"
             )
         );
-        assert!(
-            refused.detail.contains("--token-file"),
-            "{}",
-            refused.detail
-        );
+        assert!(refused.detail.contains("--token-file"), "{}", refused.detail);
     }
     let empty = choose(&env(&pairs), Some(Path::new(""))).unwrap_err();
     assert_eq!(empty.states[1], State::Unreadable);

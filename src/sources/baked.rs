@@ -56,12 +56,7 @@ pub fn load(dir: Option<&Path>, want_candidates: bool) -> Result<Data, Hold> {
     let folder = Folder::open(dir)?;
     let shipped = compiled(Reason::DataReadFailed, "gpus.json", GPUS, Catalog::parse)?;
     let catalog = folder
-        .read(
-            Reason::DataReadFailed,
-            "gpus.json",
-            REPLACES,
-            Catalog::parse,
-        )?
+        .read(Reason::DataReadFailed, "gpus.json", REPLACES, Catalog::parse)?
         .unwrap_or_else(|| shipped.clone());
     Ok(Data {
         rules: folder.replace(Reason::DataReadFailed, "banned.json", BANNED, Rules::parse)?,
@@ -91,9 +86,7 @@ fn marks(
     let mut marks = HashMap::new();
     for mark in baked.iter().chain(added.iter().flatten()) {
         let gpu = current(catalog, &mark.gpu);
-        marks
-            .entry(Pair::new(mark.key.clone(), gpu))
-            .or_insert(mark.code);
+        marks.entry(Pair::new(mark.key.clone(), gpu)).or_insert(mark.code);
     }
     Ok(marks)
 }
@@ -106,9 +99,7 @@ fn current(catalog: &Catalog, gpu: &Gpu) -> Gpu {
 
 fn ledger(folder: &Folder<'_>, shipped: &Catalog, catalog: &Catalog) -> Result<BakedLedger, Hold> {
     let (reason, name) = (Reason::StateReadFailed, "submitted-ledger.json");
-    let baked = compiled(reason, name, LEDGER, |text| {
-        BakedLedger::parse(text, shipped)
-    })?;
+    let baked = compiled(reason, name, LEDGER, |text| BakedLedger::parse(text, shipped))?;
     let added = folder.read(reason, name, ADDS, |text| BakedLedger::parse(text, catalog))?;
     Ok(joined(baked, added.unwrap_or_default(), catalog))
 }
@@ -246,11 +237,7 @@ fn framework(path: &Path) -> Result<Option<String>, String> {
 fn checked_sample(text: Option<&str>) -> Result<String, String> {
     let text = text.ok_or("vanished while it was read")?;
     let says = |line: &str| !line.trim().is_empty() && !line.trim().starts_with('#');
-    if text.lines().any(says) {
-        Ok(text.to_owned())
-    } else {
-        Err("is empty".to_owned())
-    }
+    if text.lines().any(says) { Ok(text.to_owned()) } else { Err("is empty".to_owned()) }
 }
 
 fn hold(reason: Reason, path: &Path, why: &str, what: &str) -> Hold {

@@ -121,15 +121,9 @@ mod tests {
             ("\0", "line 1"),
             (r#"{"version":1}"#, "neither `pairs` nor"),
             (r#"{"version":3,"pairs":[]}"#, "version 3"),
-            (
-                r#"{"version":1,"pairs":[],"entries":[]}"#,
-                "unknown field `entries`",
-            ),
+            (r#"{"version":1,"pairs":[],"entries":[]}"#, "unknown field `entries`"),
             (r#"{"version":1,"pairs":null}"#, "invalid type: null"),
-            (
-                r#"{"version":1,"pairs":[{"model":"a/b"}]}"#,
-                "pairs[0]: missing field `gpu`",
-            ),
+            (r#"{"version":1,"pairs":[{"model":"a/b"}]}"#, "pairs[0]: missing field `gpu`"),
             (
                 r#"{"version":1,"pairs":[{"model":"gpt2","gpu":"壁砺"}]}"#,
                 "pairs[0]: the model \"gpt2\": no owner",
@@ -142,10 +136,7 @@ mod tests {
                 r#"{"version":1,"blocked_models":["a/b",""]}"#,
                 "blocked_models[1]: the model \"\": the model is blank",
             ),
-            (
-                r#"{"version":1,"blocked_models":[7]}"#,
-                "blocked_models[0]: invalid type",
-            ),
+            (r#"{"version":1,"blocked_models":[7]}"#, "blocked_models[0]: invalid type"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

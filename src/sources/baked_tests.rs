@@ -64,12 +64,7 @@ fn the_shipped_sample_has_what_the_platform_asks_for() {
     ] {
         assert_eq!(sample.matches(part).count(), 1, "{part}");
     }
-    for part in [
-        "-tp 1 ",
-        "--max-model-len 4096\n",
-        "--port 8000\n",
-        "--model /model ",
-    ] {
+    for part in ["-tp 1 ", "--max-model-len 4096\n", "--port 8000\n", "--model /model "] {
         assert_eq!(sample.matches(part).count(), 2, "{part}");
     }
     assert!(!sample.contains(['<', '{', '\t']), "a placeholder or a tab");
@@ -83,11 +78,7 @@ fn an_empty_folder_changes_nothing_and_a_missing_one_holds() {
     let gone = dir.path().join("gone");
     let hold = load(Some(&gone), true).unwrap_err();
     assert_eq!(hold.reason, Reason::DataReadFailed);
-    assert!(
-        hold.detail.starts_with(&gone.display().to_string()),
-        "{}",
-        hold.detail
-    );
+    assert!(hold.detail.starts_with(&gone.display().to_string()), "{}", hold.detail);
     assert!(hold.detail.contains("--data-dir"), "{}", hold.detail);
     let file = folder("x", b"");
     let hold = load(Some(&file.path().join("x")), true).unwrap_err();
@@ -128,11 +119,7 @@ fn a_ledger_only_grows_by_another() {
             r#"{{"version":1,"pairs":[{{"model":"{model}","gpu":"{gpu}"}}],
                 "blocked_models":["blocked/{gpu}"]}}"#
         );
-        BakedLedger::parse(
-            &text,
-            &Catalog::parse(r#"{"version":1,"gpus":[]}"#).unwrap(),
-        )
-        .unwrap()
+        BakedLedger::parse(&text, &Catalog::parse(r#"{"version":1,"gpus":[]}"#).unwrap()).unwrap()
     };
     let ledger = joined(read("a/b", "BIREN_166m"), read("c/d", "X_1"), &catalog);
     let pairs = [pair("a/b", "Biren_166m"), pair("c/d", "X_1")];
@@ -194,20 +181,10 @@ fn a_bad_file_holds_with_its_place_and_a_way_out() {
     let data = Reason::DataReadFailed;
     for (name, bytes, reason, says) in [
         ("gpus.json", &b"{"[..], data, "line 1"),
-        (
-            "banned.json",
-            br#"{"version":1,"rules":[{"rule":"a","pattern":"("}]}"#,
-            data,
-            "rules[0]",
-        ),
+        ("banned.json", br#"{"version":1,"rules":[{"rule":"a","pattern":"("}]}"#, data, "rules[0]"),
         ("banned.json", b"\xff", data, "not UTF-8 at byte 0"),
         ("config-params/vllm.yaml", b" \n# x\n", data, "is empty"),
-        (
-            "config-params/vllm.yaml",
-            b"a: \xff",
-            data,
-            "not UTF-8 at byte 3",
-        ),
+        ("config-params/vllm.yaml", b"a: \xff", data, "not UTF-8 at byte 3"),
         ("config-params/vllm.yml", b"a: 1", data, "ends in .yaml"),
         (
             "candidates.json",
@@ -228,12 +205,7 @@ fn a_bad_file_holds_with_its_place_and_a_way_out() {
             Reason::StateReadFailed,
             "pairs[0]",
         ),
-        (
-            "submitted-ledger.json",
-            &[0; 64],
-            Reason::StateReadFailed,
-            "line 1",
-        ),
+        ("submitted-ledger.json", &[0; 64], Reason::StateReadFailed, "line 1"),
     ] {
         let hold = held(name, bytes);
         assert_eq!(hold.reason, reason, "{name}");
@@ -268,10 +240,6 @@ fn a_link_to_nothing_holds() {
         let link = dir.path().join(name);
         std::os::unix::fs::symlink(dir.path().join("gone"), &link).unwrap();
         let hold = load(Some(dir.path()), true).unwrap_err();
-        assert!(
-            hold.detail.contains("a link to something"),
-            "{}",
-            hold.detail
-        );
+        assert!(hold.detail.contains("a link to something"), "{}", hold.detail);
     }
 }

@@ -66,9 +66,7 @@ fn filled(text: Option<String>) -> Option<String> {
 
 impl From<Row> for Candidate {
     fn from(row: Row) -> Self {
-        let cards = row
-            .try_next_gpus
-            .or_else(|| row.target_gpu.map(|card| vec![card]));
+        let cards = row.try_next_gpus.or_else(|| row.target_gpu.map(|card| vec![card]));
         Self {
             address: row.model_address.unwrap_or_default(),
             name: filled(row.model_name),
@@ -76,12 +74,8 @@ impl From<Row> for Candidate {
             foothold: row.foothold_class.unwrap_or_default(),
             foothold_text: filled(row.foothold_text),
             evidence_source: filled(row.evidence_source),
-            cards: cards.map(|cards| {
-                cards
-                    .into_iter()
-                    .filter(|card| !card.trim().is_empty())
-                    .collect()
-            }),
+            cards: cards
+                .map(|cards| cards.into_iter().filter(|card| !card.trim().is_empty()).collect()),
             framework: filled(row.framework).unwrap_or_else(|| DEFAULT_FRAMEWORK.to_owned()),
             task_type: filled(row.task_type).unwrap_or_else(|| DEFAULT_TASK_TYPE.to_owned()),
             skip_reason: filled(row.skip_reason),
@@ -111,11 +105,7 @@ mod tests {
         assert_eq!(rows.len(), shipped.matches("\"model_address\"").count());
         for row in rows {
             assert!(crate::pair::ModelId::parse(&row.address).is_ok(), "{row:?}");
-            assert!(
-                row.cards.is_some_and(|cards| !cards.is_empty()),
-                "{}",
-                row.address
-            );
+            assert!(row.cards.is_some_and(|cards| !cards.is_empty()), "{}", row.address);
         }
     }
 
@@ -171,22 +161,13 @@ mod tests {
         let target = r#""target_gpu":"Biren_166m""#;
         let none = Some(Vec::new());
         assert_eq!(cards(&format!(r#"{{"try_next_gpus":[],{target}}}"#)), none);
-        assert_eq!(
-            cards(&format!(r#"{{"try_next_gpus":null,{target}}}"#)),
-            none
-        );
-        assert_eq!(
-            cards(&format!(r#"{{"try_next_gpus":[" "],{target}}}"#)),
-            none
-        );
+        assert_eq!(cards(&format!(r#"{{"try_next_gpus":null,{target}}}"#)), none);
+        assert_eq!(cards(&format!(r#"{{"try_next_gpus":[" "],{target}}}"#)), none);
         assert_eq!(cards(r#"{"try_next_gpus":[]}"#), none);
         assert_eq!(cards(r#"{"target_gpu":""}"#), none);
         let two = cards(&format!(r#"{{"try_next_gpus":["曦望","X_1"],{target}}}"#));
         assert_eq!(two, Some(vec!["曦望".to_owned(), "X_1".to_owned()]));
-        assert_eq!(
-            cards(&format!("{{{target}}}")),
-            Some(vec!["Biren_166m".to_owned()])
-        );
+        assert_eq!(cards(&format!("{{{target}}}")), Some(vec!["Biren_166m".to_owned()]));
         assert_eq!(cards("{}"), None);
         assert_eq!(cards(r#"{"target_gpu":null}"#), None);
     }
@@ -223,28 +204,13 @@ mod tests {
     fn a_bad_file_names_the_place() {
         let good = r#"{"model_address":"a/b"}"#;
         for (row, says) in [
-            (
-                r#"{"section":"C"}"#,
-                "unknown variant `C`, expected `A` or `B`",
-            ),
+            (r#"{"section":"C"}"#, "unknown variant `C`, expected `A` or `B`"),
             (r#"{"section":"a"}"#, "unknown variant `a`"),
             (r#"{"section":""}"#, "unknown variant ``"),
-            (
-                r#"{"foothold_class":"verified"}"#,
-                "unknown variant `verified`, expected one of",
-            ),
-            (
-                r#"{"model_address":"a/b","modelAddress":"a/b"}"#,
-                "duplicate field `model_address`",
-            ),
-            (
-                r#"{"modelName":null,"model_name":"x"}"#,
-                "duplicate field `model_name`",
-            ),
-            (
-                r#"{"target_gpu":"x","targetGpu":"x"}"#,
-                "duplicate field `target_gpu`",
-            ),
+            (r#"{"foothold_class":"verified"}"#, "unknown variant `verified`, expected one of"),
+            (r#"{"model_address":"a/b","modelAddress":"a/b"}"#, "duplicate field `model_address`"),
+            (r#"{"modelName":null,"model_name":"x"}"#, "duplicate field `model_name`"),
+            (r#"{"target_gpu":"x","targetGpu":"x"}"#, "duplicate field `target_gpu`"),
             (r#"{"model_address":7}"#, "invalid type: integer"),
             (r#"{"try_next_gpus":"Biren_166m"}"#, "invalid type: string"),
             (r#"{"try_next_gpus":[null]}"#, "invalid type: null"),
@@ -253,24 +219,15 @@ mod tests {
         ] {
             let text = format!("{{\"version\":1,\n\"candidates\":[{good},\n{row}]}}");
             let error = parse(&text).unwrap_err();
-            assert!(
-                error.starts_with(&format!("candidates[1]: {says}")),
-                "{error}"
-            );
+            assert!(error.starts_with(&format!("candidates[1]: {says}")), "{error}");
             assert!(error.contains("at line 3 column"), "{error}");
         }
         for (text, says) in [
             ("", "line 1"),
-            (
-                r#"{"version":2,"candidates":[]}"#,
-                "version 2 where 1 is known",
-            ),
+            (r#"{"version":2,"candidates":[]}"#, "version 2 where 1 is known"),
             (r#"{"candidates":[]}"#, "missing field `version`"),
             (r#"{"version":1}"#, "missing field `candidates`"),
-            (
-                r#"{"version":1,"candidates":[],"more":1}"#,
-                "unknown field `more`",
-            ),
+            (r#"{"version":1,"candidates":[],"more":1}"#, "unknown field `more`"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(says), "{error}");

@@ -3,6 +3,7 @@
 pub mod baked;
 mod baked_ledger;
 pub mod candidates;
+pub mod merge;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -48,6 +49,25 @@ pub struct Candidate {
     /// Why the model is not to be submitted, where it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_reason: Option<String>,
+}
+
+impl Candidate {
+    /// A model of which nothing more is known: every other field as in a row without it.
+    #[must_use]
+    pub fn new(address: &str) -> Self {
+        Self {
+            address: address.to_owned(),
+            name: None,
+            section: Section::default(),
+            foothold: Foothold::default(),
+            foothold_text: None,
+            evidence_source: None,
+            cards: None,
+            framework: DEFAULT_FRAMEWORK.to_owned(),
+            task_type: DEFAULT_TASK_TYPE.to_owned(),
+            skip_reason: None,
+        }
+    }
 }
 
 /// The list that a candidate stands in: A goes before B.

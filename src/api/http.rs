@@ -1,0 +1,297 @@
+//! The platform over HTTP: the only sockets of the program, and the only place that shows the
+//! token to anyone. [`HttpReader`] cannot POST; [`HttpWriter`] can do nothing else.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ureq::http::Response;
+use ureq::{Agent, Body, SendBody};
+
+use super::{
+    Accepted, AddError, NewTask, Precheck, ReadApi, ReadError, TaskPage, WriteApi, answer, wire,
+};
+use crate::clock::Watch;
+use crate::gpu::Catalog;
+use crate::pair::ModelId;
+use crate::secret::Token;
+
+const TASK_PAGE: &str = "/api/adapt/task/page";
+const TASK_ADD: &str = "/api/adapt/task/add";
+const SEARCH_BY_MODEL_ID: &str = "/api/computility/models/search-by-model-id";
+
+const MAX_BODY: u64 = 16 << 20;
+const MAX_RETRIES: u32 = 2;
+const FIRST_RETRY: Duration = Duration::from_millis(500);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
+
+/// Where the platform is and how to speak to it.
+#[derive(Debug, Clone)]
+pub struct Endpoint<'a> {
+    /// Scheme, host and port; no slash at the end.
+    pub base: &'a str,
+    /// Path of the build-config call, where one is configured.
+    pub build_config_path: Option<&'a str>,
+    /// Time for one whole exchange.
+    pub timeout: Duration,
+    /// The credential.
+    pub token: &'a Token,
+    /// Asked before every request.
+    pub watch: Watch<'a>,
+    /// Counts every request of the run.
+    pub requests: Arc<AtomicU64>,
+}
+
+impl Endpoint<'_> {
+    /// An agent that follows nothing, and that gives up in time. Plain http is for loopback
+    /// alone, and a proxy there would be another host that sees the token.
+    fn agent(&self, idle_connections: usize) -> Agent {
+        let https = self.base.starts_with("https://");
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .https_only(https)
+            .user_agent(concat!("submitter/", env!("CARGO_PKG_VERSION")))
+            .accept("application/json")
+            .timeout_global(Some(self.timeout))
+            .max_idle_connections(idle_connections)
+            .max_idle_connections_per_host(idle_connections);
+        if !https {
+            config = config.proxy(None);
+        }
+        config.build().into()
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+}
+
+/// The reading half: GET only.
+#[derive(Debug)]
+pub struct HttpReader<'a> {
+    endpoint: Endpoint<'a>,
+    agent: Agent,
+    catalog: &'a Catalog,
+}
+
+/// A complete HTTP answer.
+struct Answer {
+    status: u16,
+    body: Vec<u8>,
+    retry_after: Option<String>,
+}
+
+impl<'a> HttpReader<'a> {
+    /// A reader that keeps up to `connections` connections open.
+    #[must_use]
+    pub fn new(endpoint: Endpoint<'a>, connections: usize, catalog: &'a Catalog) -> Self {
+        let agent = endpoint.agent(connections);
+        Self { endpoint, agent, catalog }
+    }
+
+    /// One GET, tried up to three times: transport errors, 429 and 5xx may pass.
+    fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Answer, ReadError> {
+        let mut retries = 0;
+        loop {
+            self.endpoint.watch.may_start().map_err(ReadError::Stopped)?;
+            let outcome = self.get_once(path, query);
+            let retry_after = match &outcome {
+                Ok(answer) if answer.status == 429 || answer.status >= 500 => &answer.retry_after,
+                Err(ReadError::Transport(_)) => &None,
+                Ok(_) | Err(_) => return outcome,
+            };
+            let wait = retry_wait(retry_after.as_deref(), retries, random_fraction());
+            // A wait that the deadline does not allow is no wait: the answer stands.
+            if retries == MAX_RETRIES || self.endpoint.watch.wait(wait).is_err() {
+                return outcome;
+            }
+            retries += 1;
+        }
+    }
+
+    fn get_once(&self, path: &str, query: &[(&str, &str)]) -> Result<Answer, ReadError> {
+        self.endpoint.requests.fetch_add(1, Ordering::Relaxed);
+        let response = self
+            .agent
+            .get(self.endpoint.url(path))
+            .header("Xc-Token", self.endpoint.token.expose())
+            .query_pairs(query.iter().copied())
+            .call()
+            .map_err(|error| ReadError::Transport(error.to_string()))?;
+        read_answer(response).map_err(|error| match error {
+            ureq::Error::BodyExceedsLimit(_) => {
+                ReadError::MalformedJson(format!("a body over {MAX_BODY} bytes"))
+            }
+            error => ReadError::Transport(error.to_string()),
+        })
+    }
+
+    /// The body of a successful answer.
+    fn body(answer: Answer, forbidden_is_credential: bool) -> Result<Vec<u8>, ReadError> {
+        match answer.status {
+            200..=299 => Ok(answer.body),
+            401 => Err(ReadError::Credential("HTTP 401".into())),
+            403 if forbidden_is_credential => Err(ReadError::Credential("HTTP 403".into())),
+            status => match wire::Envelope::read(&answer.body).and_then(|e| e.code()) {
+                Some(code) if crate::codes::class(code) == crate::codes::Class::Credential => {
+                    Err(ReadError::Credential(format!("code {code}")))
+                }
+                _ => Err(ReadError::Http(status)),
+            },
+        }
+    }
+}
+
+impl ReadApi for HttpReader<'_> {
+    fn own_tasks(&self, current: u64, size: u64) -> Result<TaskPage, ReadError> {
+        let (current, size) = (current.to_string(), size.to_string());
+        let answer = self
+            .get(TASK_PAGE, &[("onlyMine", "true"), ("pageSize", &size), ("current", &current)])?;
+        wire::task_page(&Self::body(answer, true)?)
+    }
+
+    fn precheck(&self, model: &ModelId) -> Result<Precheck, ReadError> {
+        let mut answer = self.get(SEARCH_BY_MODEL_ID, &[("modelId", model.as_str())])?;
+        if answer.status == 404 && wire::is_unknown_model(&answer.body) {
+            answer.status = 200;
+        }
+        wire::precheck(&Self::body(answer, false)?, self.catalog)
+    }
+
+    fn build_config(&self, task: &NewTask) -> Result<String, ReadError> {
+        let path = self.endpoint.build_config_path.unwrap_or_default();
+        let answer = self.get(
+            path,
+            &[
+                ("modelAddress", &task.model_address),
+                ("taskType", &task.task_type),
+                ("targetGpu", &task.target_gpu),
+                ("framework", &task.framework),
+            ],
+        )?;
+        wire::build_config(&Self::body(answer, false)?)
+    }
+
+    fn requests(&self) -> u64 {
+        self.endpoint.requests.load(Ordering::Relaxed)
+    }
+}
+
+/// The writing half: one kind of POST, each on a connection of its own.
+#[derive(Debug)]
+pub struct HttpWriter<'a> {
+    endpoint: Endpoint<'a>,
+    agent: Agent,
+}
+
+impl<'a> HttpWriter<'a> {
+    /// A writer that keeps no connection: a request on a reused one can be lost in the moment in
+    /// which the server closes it, and then nobody knows whether it was taken (S05).
+    #[must_use]
+    pub fn new(endpoint: Endpoint<'a>) -> Self {
+        let agent = endpoint.agent(0);
+        Self { endpoint, agent }
+    }
+}
+
+impl WriteApi for HttpWriter<'_> {
+    fn add_task(&self, task: &NewTask) -> Result<Accepted, AddError> {
+        let not_sent = |detail, stop| AddError::NotSent { detail, stop };
+        self.endpoint
+            .watch
+            .may_start()
+            .map_err(|stop| not_sent(format!("not sent: {stop}"), Some(stop)))?;
+        let body = serde_json::to_vec(task).map_err(|error| not_sent(error.to_string(), None))?;
+        let mut body = Telltale { bytes: &body, touched: false };
+        self.endpoint.requests.fetch_add(1, Ordering::Relaxed);
+        let response = self
+            .agent
+            .post(self.endpoint.url(TASK_ADD))
+            .header("Xc-Token", self.endpoint.token.expose())
+            .header("Content-Type", "application/json")
+            .header("Content-Length", body.bytes.len())
+            .send(SendBody::from_reader(&mut body));
+        let in_doubt =
+            |http, error: &ureq::Error| AddError::InDoubt { http, detail: error.to_string() };
+        match response {
+            Ok(response) => {
+                let http = response.status().as_u16();
+                match read_answer(response) {
+                    Ok(answer) => answer::judge(http, &answer.body),
+                    Err(error) => Err(in_doubt(Some(http), &error)),
+                }
+            }
+            Err(error) if body.touched => Err(in_doubt(None, &error)),
+            Err(error) => Err(not_sent(error.to_string(), None)),
+        }
+    }
+}
+
+/// A request body that remembers whether it was ever asked for. ureq's errors do not tell
+/// whether a request left; an untouched body certainly did not.
+struct Telltale<'a> {
+    bytes: &'a [u8],
+    touched: bool,
+}
+
+impl Read for Telltale<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.touched = true;
+        self.bytes.read(buffer)
+    }
+}
+
+fn read_answer(mut response: Response<Body>) -> Result<Answer, ureq::Error> {
+    let retry_after = response.headers().get("retry-after");
+    let retry_after = retry_after.and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let status = response.status().as_u16();
+    let body = response.body_mut().with_config().limit(MAX_BODY).read_to_vec()?;
+    Ok(Answer { status, body, retry_after })
+}
+
+/// How long to wait before a GET is tried again. `Retry-After` in seconds is followed up to
+/// 30 s; a date, a sign or anything else in its place falls back to our own back-off (S10).
+fn retry_wait(retry_after: Option<&str>, retries: u32, fraction: f64) -> Duration {
+    match retry_after.map(str::trim) {
+        Some(digits) if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
+            let seconds = digits.parse().unwrap_or(u64::MAX);
+            Duration::from_secs(seconds).clamp(FIRST_RETRY, MAX_RETRY_AFTER)
+        }
+        _ => (FIRST_RETRY * 2u32.pow(retries)).mul_f64(0.5 + fraction),
+    }
+}
+
+/// From 0 to 1, so that clients that failed together do not come back together.
+#[expect(clippy::cast_precision_loss, reason = "any fraction will do")]
+fn random_fraction() -> f64 {
+    RandomState::new().build_hasher().finish() as f64 / u64::MAX as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s10_retry_after_is_followed_within_reason() {
+        for (header, seconds) in [
+            (Some("2"), 2.0),
+            (Some(" 7 "), 7.0),
+            (Some("99999999999999999999"), 30.0),
+            (Some("3600"), 30.0),
+            (Some("0"), 0.5),
+            (Some("-5"), 1.0),
+            (Some("abc"), 1.0),
+            (Some(""), 1.0),
+            (Some("Wed, 21 Oct 2015 07:28:00 GMT"), 1.0),
+            (None, 1.0),
+        ] {
+            let wait = retry_wait(header, 1, 0.5).as_secs_f64();
+            assert!((wait - seconds).abs() < 1e-9, "{header:?}: {wait}");
+        }
+        assert!(retry_wait(None, 2, 0.0) < retry_wait(None, 2, 1.0));
+        assert!((0.0..=1.0).contains(&random_fraction()));
+    }
+}

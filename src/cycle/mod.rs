@@ -1,0 +1,287 @@
+//! One cycle, from the ledger rebuild to the last candidate. Everything that it knows of the
+//! world comes through the traits of its fields; everything that it decides goes through
+//! [`Report`].
+
+mod payload;
+mod row;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use crate::api::{ReadApi, TaskId};
+use crate::clock::Watch;
+use crate::exit::{Hold, Reason};
+use crate::gate::{self, Hint};
+use crate::journal::event::Event;
+use crate::journal::history::Horizon;
+use crate::ledger::Ledger;
+use crate::pair::{ModelKey, Pair};
+use crate::remote::{self, Remote, Stats, Unknown};
+use crate::report::{LedgerCounts, Report};
+use crate::sources::baked::Data;
+use crate::sources::{Candidate, merge};
+use crate::submit::{Desk, paused};
+use crate::text::Field;
+
+/// The numbers that bound a cycle.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Submissions, accepted and in doubt, in a cycle and over [`Self::window`].
+    pub max_submits: usize,
+    /// Submit only while the queue is shorter.
+    pub queue_threshold: u64,
+    /// What others say of the queue.
+    pub hints: Vec<Hint>,
+    /// POSTs in a cycle, whatever their answer.
+    pub max_attempts: usize,
+    /// Prechecks in a cycle; none: no prechecks are made, and so none is due.
+    pub max_prechecks: Option<usize>,
+    /// Seconds over which the submit cap holds.
+    pub window: u64,
+    /// Seconds for which a rejected pair rests.
+    pub cooldown: u64,
+    /// Rows a page of the own tasks.
+    pub page_size: u64,
+}
+
+/// What is sent with every task.
+#[derive(Debug, Clone)]
+pub struct Sending {
+    /// The contestant's strategy.
+    pub strategy_id: String,
+    /// Whether `configParams` are asked for, and why not.
+    pub build_config: Result<(), &'static str>,
+}
+
+/// A cycle under way.
+#[derive(Debug)]
+pub struct Cycle<'a, R, D> {
+    /// The platform, for reading.
+    pub api: &'a R,
+    /// The journal and, in a real run, the writer.
+    pub desk: &'a mut D,
+    /// The data files.
+    pub data: &'a Data,
+    /// Pairs that an earlier system has submitted.
+    pub carried_over: &'a [Pair],
+    /// The numbers.
+    pub limits: &'a Limits,
+    /// What is sent.
+    pub sending: &'a Sending,
+    /// The clock, the deadline, the signals.
+    pub watch: Watch<'a>,
+    /// What was decided.
+    pub report: &'a mut Report,
+}
+
+/// What a cycle has learnt so far.
+#[derive(Debug, Default)]
+struct Known {
+    ledger: Ledger,
+    remote: Remote,
+    stats: Stats,
+    /// When the remote tasks were last read, in the run's time.
+    read_at: Duration,
+    /// Submissions before this cycle within the trailing window.
+    earlier_submits: usize,
+    submits: usize,
+    attempts: usize,
+    prechecked: HashSet<ModelKey>,
+    told_marks: HashSet<Pair>,
+    /// A build-config path that answered 404 is not asked again.
+    no_build_config: bool,
+}
+
+impl<'a, R: ReadApi, D: Desk> Cycle<'a, R, D> {
+    /// Runs the cycle to its end, and says why it ended there.
+    #[must_use]
+    pub fn run(mut self) -> Hold {
+        let mut known = Known::default();
+        self.story(&mut known).err().unwrap_or_else(|| {
+            let tried = known.attempts > 0 || known.submits > 0;
+            Hold::new(if tried { Reason::CandidatesDone } else { Reason::NothingEligible })
+        })
+    }
+
+    fn story(&mut self, known: &mut Known) -> Result<(), Hold> {
+        self.pause()?;
+        self.hourly_cap(known)?;
+        self.rebuild(known)?;
+        self.settle(known)?;
+        let candidates = self.candidates()?;
+        self.gate(known)?;
+        for candidate in candidates {
+            self.candidate(known, candidate)?;
+        }
+        Ok(())
+    }
+
+    fn pause(&self) -> Result<(), Hold> {
+        self.desk.pause().map_or(Ok(()), |pause| Err(paused(&pause)))
+    }
+
+    /// The submit cap over the trailing window: counted from the journal, so that a crontab of
+    /// `* * * * *` submits no more than an hourly one (S13).
+    fn hourly_cap(&self, known: &mut Known) -> Result<(), Hold> {
+        let horizon = self.horizon();
+        let ahead = self.desk.history().dated_ahead(&horizon);
+        if ahead > 0 {
+            log::warn!(
+                "[live] warning {ahead} journal records are dated ahead of the clock and are not \
+                 counted: check the machine's time"
+            );
+        }
+        known.earlier_submits = self.desk.history().submitted_within(&horizon);
+        if known.earlier_submits < self.limits.max_submits {
+            return Ok(());
+        }
+        let Limits { max_submits, window, .. } = self.limits;
+        let detail = format!(
+            "{} submitted in the last {window} s, cap {max_submits}",
+            known.earlier_submits
+        );
+        Err(Hold::because(Reason::HourlyCap, detail))
+    }
+
+    fn horizon(&self) -> Horizon {
+        let Limits { window, cooldown, .. } = *self.limits;
+        Horizon { now: self.watch.clock.now(), window, cooldown }
+    }
+
+    /// One complete read, and everything else that is known to be taken.
+    fn rebuild(&mut self, known: &mut Known) -> Result<(), Hold> {
+        let baked = &self.data.ledger;
+        baked.pairs.iter().chain(self.carried_over).for_each(|pair| known.ledger.take(pair));
+        let history = self.desk.history();
+        history.submissions().for_each(|(pair, _)| known.ledger.take(pair));
+        history.whole_models().for_each(|model| known.ledger.take_model(model));
+        if let Err(hold) = self.read_remote(known) {
+            let reason = hold.stats_reason();
+            log::info!("[live] stats unavailable reason={reason}");
+            return Err(hold.0);
+        }
+        self.report.stats(known.stats);
+        let horizon = self.horizon();
+        let journal_marks = self.desk.history().blocked_count(&horizon);
+        self.report.ledger(LedgerCounts {
+            remote: known.remote.tasks.len() as u64,
+            baked: (baked.pairs.len() + baked.blocked.len() + self.carried_over.len()) as u64,
+            marks: (self.data.marks.len() + journal_marks) as u64,
+        });
+        self.desk.note(Event::Stats(known.stats))
+    }
+
+    fn read_remote(&self, known: &mut Known) -> Result<(), ReadHold> {
+        let size = self.limits.page_size;
+        let remote =
+            remote::read_all(self.api, &self.data.catalog, size).map_err(ReadHold::from)?;
+        known.read_at = self.watch.clock.elapsed();
+        known.ledger.take_remote(&remote);
+        known.stats = remote.stats();
+        known.remote = remote;
+        Ok(())
+    }
+
+    /// Holds what earlier runs submitted against the complete list.
+    fn settle(&mut self, known: &Known) -> Result<(), Hold> {
+        let index = known.remote.index();
+        let mut events = Vec::new();
+        let unlisted = gate::unlisted(&known.remote, self.desk.history());
+        let mut missing: Vec<(Pair, Option<TaskId>, Option<u64>)> = Vec::new();
+        for (pair, submission) in self.desk.history().submissions() {
+            match &submission.accepted {
+                None => {
+                    if let Some(task) = index.task_of(pair) {
+                        log::info!(
+                            "[live] settled model={} gpu={} task={} reason=listed",
+                            Field(pair.model.as_str()),
+                            Field(pair.gpu.as_str()),
+                            task.id
+                        );
+                        events.push(Event::Settled { pair: pair.clone(), task: Some(task.id) });
+                    }
+                }
+                Some(accepted) if unlisted.binary_search(&pair).is_ok() => {
+                    missing.push((pair.clone(), accepted.task, accepted.missing_since));
+                }
+                Some(accepted) if accepted.missing_since.is_some() => {
+                    events.push(Event::Found { pair: pair.clone() });
+                }
+                Some(_) => {}
+            }
+        }
+        let horizon = self.horizon();
+        let mut vanished = false;
+        for (pair, _, since) in &missing {
+            match since {
+                Some(since) if !horizon.is_ahead(*since) => {
+                    vanished |= horizon.now >= since.saturating_add(horizon.window);
+                }
+                _ => events.push(Event::Missing { pair: pair.clone() }),
+            }
+        }
+        events.into_iter().try_for_each(|event| self.desk.record(event))?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<String> = missing
+            .iter()
+            .map(|(pair, task, _)| {
+                format!("task {} ({pair})", task.map_or("?".to_owned(), |id| id.to_string()))
+            })
+            .collect();
+        let named = format!("accepted, but not in the complete list: {}", named.join(", "));
+        if vanished {
+            self.desk.set_pause(Reason::TaskVanished)?;
+            let next = "look at the account on the web page, then `submitter resume`";
+            return Err(Hold::because(Reason::TaskVanished, format!("{named}; {next}")));
+        }
+        Err(Hold::because(Reason::TaskMissing, named))
+    }
+
+    /// The candidates in the order in which they are tried.
+    fn candidates(&self) -> Result<Vec<&'a Candidate>, Hold> {
+        let ordered = merge::order(&self.data.candidates);
+        if ordered.is_empty() {
+            return Err(Hold::because(Reason::NoCandidates, "the candidate list is empty"));
+        }
+        Ok(ordered)
+    }
+
+    /// Whether one more task fits into the queue.
+    fn gate(&self, known: &Known) -> Result<(), Hold> {
+        let Limits { hints, queue_threshold, .. } = self.limits;
+        gate::ask(self.queue(known), hints, *queue_threshold)
+    }
+
+    fn queue(&self, known: &Known) -> u64 {
+        gate::queue(&known.stats, &known.remote, self.desk.history())
+    }
+}
+
+/// The hold of a read that proves nothing.
+struct ReadHold(Hold, Option<&'static str>);
+
+impl ReadHold {
+    fn stats_reason(&self) -> &'static str {
+        self.1.unwrap_or(self.0.reason.name())
+    }
+}
+
+impl From<Unknown> for ReadHold {
+    fn from(unknown: Unknown) -> Self {
+        let detail = unknown.to_string();
+        match unknown {
+            Unknown::Incomplete(_) => Self(Hold::because(Reason::LedgerIncomplete, detail), None),
+            Unknown::Request { page, error } => {
+                match error.ends_cycle(&format!("GET task/page, page {page}")) {
+                    Some(hold) => Self(hold, None),
+                    None => Self(
+                        Hold::because(Reason::LedgerRebuildFailed, detail),
+                        Some(error.reason()),
+                    ),
+                }
+            }
+        }
+    }
+}

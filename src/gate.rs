@@ -1,0 +1,81 @@
+//! The queue gate: how many unfinished tasks there are, and whether one more may be submitted.
+
+use crate::exit::{Hold, Reason};
+use crate::journal::history::History;
+use crate::pair::Pair;
+use crate::remote::{Remote, Stats};
+
+/// What somebody else says of the queue. It can only block further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint {
+    /// The setting that it came from.
+    pub source: &'static str,
+    /// The queue's depth; none: not legible, which blocks.
+    pub depth: Option<u64>,
+}
+
+/// Own tasks not in a terminal state, plus submissions, accepted or in doubt, that the list does
+/// not show yet.
+#[must_use]
+pub fn queue(stats: &Stats, remote: &Remote, history: &History) -> u64 {
+    stats.queue + unlisted(remote, history).len() as u64
+}
+
+/// Submissions of ours that the list shows neither by id nor by pair. A task that a person knows
+/// to be gone is not waited for.
+#[must_use]
+pub fn unlisted<'a>(remote: &Remote, history: &'a History) -> Vec<&'a Pair> {
+    let listed = remote.index();
+    let mut unlisted: Vec<&Pair> = history
+        .submissions()
+        .filter(|(pair, submission)| match &submission.accepted {
+            Some(accepted) if accepted.acknowledged => false,
+            Some(accepted) => {
+                !accepted.task.is_some_and(|id| listed.has_id(id)) && !listed.has_pair(pair)
+            }
+            None => !listed.has_pair(pair),
+        })
+        .map(|(pair, _)| pair)
+        .collect();
+    unlisted.sort();
+    unlisted
+}
+
+/// Whether one more task may be submitted.
+///
+/// # Errors
+/// `queue_full`, with the number that is too high.
+pub fn ask(queue: u64, hints: &[Hint], threshold: u64) -> Result<(), Hold> {
+    let full = |detail: String| Err(Hold::because(Reason::QueueFull, detail));
+    if queue >= threshold {
+        return full(format!("queue {queue}, threshold {threshold}"));
+    }
+    for Hint { source, depth } in hints {
+        match depth {
+            Some(depth) if *depth < threshold => {}
+            Some(depth) => return full(format!("{source} says {depth}, threshold {threshold}")),
+            None => return full(format!("{source} is not legible: a number is expected")),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_only_ever_blocks_further() {
+        let hint = |depth| Hint { source: "ASYNC_QUEUE_DEPTH", depth };
+        for (queue, hints, open) in [
+            (94, vec![], true),
+            (95, vec![], false),
+            (94, vec![hint(Some(94))], true),
+            (0, vec![hint(Some(95))], false),
+            (95, vec![hint(Some(0))], false),
+            (0, vec![hint(Some(0)), hint(None)], false),
+        ] {
+            assert_eq!(ask(queue, &hints, 95).is_ok(), open, "{queue} {hints:?}");
+        }
+    }
+}

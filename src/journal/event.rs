@@ -1,0 +1,174 @@
+//! What the journal records, one JSON object a line.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::api::TaskId;
+use crate::gpu::Gpu;
+use crate::pair::{ModelKey, Pair};
+use crate::remote::Stats;
+
+/// The first line of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The format's version.
+    pub submitter_journal: u32,
+}
+
+/// The version that this program writes.
+pub const VERSION: u32 = 1;
+
+/// One line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// When, in seconds since 1970 by the wall clock of that moment.
+    pub at: u64,
+    /// What.
+    pub event: Event,
+}
+
+/// Something that a later run must know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Event {
+    /// A POST is about to be made. Without an outcome behind it, the pair is in doubt.
+    Intent {
+        /// What is about to be submitted.
+        pair: Pair,
+    },
+    /// The platform took the intended task.
+    Accepted {
+        /// The intended pair.
+        pair: Pair,
+        /// The task's number, where the answer named one.
+        task: Option<TaskId>,
+    },
+    /// The platform did not take it, and said why.
+    Rejected {
+        /// The intended pair.
+        pair: Pair,
+        /// The platform's code.
+        code: i64,
+    },
+    /// The platform certainly did not take it, for a reason that is not the pair's.
+    Released {
+        /// The intended pair.
+        pair: Pair,
+        /// A hold reason.
+        reason: String,
+    },
+    /// Nobody knows whether the platform took it. Says no more than an intent alone, but when
+    /// and how the answer was lost.
+    InDoubt {
+        /// The intended pair.
+        pair: Pair,
+        /// HTTP status, where one arrived.
+        http: Option<u16>,
+    },
+    /// A pair in doubt stands in a complete list: it was taken.
+    Settled {
+        /// The pair.
+        pair: Pair,
+        /// The task found.
+        task: Option<TaskId>,
+    },
+    /// An accepted task is not in a complete list.
+    Missing {
+        /// Its pair.
+        pair: Pair,
+    },
+    /// A missing task is listed again.
+    Found {
+        /// Its pair.
+        pair: Pair,
+    },
+    /// The platform asked scripts to stop, or a task stayed missing: nothing is submitted until
+    /// a person resumes, even if the pause file is lost.
+    Paused {
+        /// A hold reason.
+        reason: String,
+    },
+    /// A person looked. Missing tasks are acknowledged; their pairs stay taken.
+    Resumed {
+        /// The pairs whose tasks were missing.
+        acknowledged: Vec<Pair>,
+    },
+    /// What a precheck said.
+    Precheck {
+        /// The model asked for.
+        model: ModelKey,
+        /// The code for each card that is not free.
+        blocked: Vec<(Gpu, i64)>,
+    },
+    /// The account in numbers, by a complete read.
+    Stats(Stats),
+    /// How a cycle ended.
+    Cycle(CycleEnd),
+    /// Bytes behind the last newline, cut off: a write that was interrupted.
+    Torn {
+        /// What was legible of them.
+        text: String,
+    },
+}
+
+/// How a cycle ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CycleEnd {
+    /// The reason.
+    pub reason: String,
+    /// The exit code.
+    pub exit: u8,
+    /// Tasks accepted.
+    pub submitted: u64,
+    /// Tasks rejected.
+    pub rejected: u64,
+    /// Tasks in doubt.
+    pub in_doubt: u64,
+    /// Requests sent.
+    pub requests: u64,
+}
+
+impl Serialize for ModelKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ModelKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for Gpu {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Gpu {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.trim().is_empty() {
+            return Err(serde::de::Error::custom("a blank card"));
+        }
+        Ok(Self::verbatim(&text))
+    }
+}
+
+/// As `["org/name", "Card_enum"]`.
+impl Serialize for Pair {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.model, &self.gpu).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pair {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (model, gpu) = <(ModelKey, Gpu)>::deserialize(deserializer)?;
+        Ok(Self::new(model, gpu))
+    }
+}

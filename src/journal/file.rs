@@ -1,0 +1,184 @@
+//! The journal's file: its lock, its making, its fsyncs.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Header, VERSION};
+use super::history::History;
+use super::{Journal, LogFile, Replay, replay};
+use crate::disk;
+use crate::exit::{Hold, Reason};
+
+const JOURNAL: &str = "journal.jsonl";
+const HOLDER: &str = "run.json";
+
+/// Ample time between taking the lock and telling who did.
+const HOLDER_SPEAKS: Duration = Duration::from_millis(200);
+
+/// An open, locked journal file. The kernel frees the lock when the process ends, however it
+/// ends; the file itself is locked, so there is no lock file to be left behind (C08).
+#[derive(Debug)]
+pub struct JournalFile {
+    file: File,
+    path: PathBuf,
+    len: u64,
+}
+
+impl LogFile for JournalFile {
+    fn is_current(&self) -> io::Result<bool> {
+        let ours = self.file.metadata()?;
+        match std::fs::metadata(&self.path) {
+            Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn append(&mut self, line: &[u8], durable: bool) -> io::Result<()> {
+        let written = self
+            .file
+            .write_all(line)
+            .and_then(|()| if durable { self.file.sync_data() } else { Ok(()) });
+        match written {
+            Ok(()) => self.len += line.len() as u64,
+            // Best effort: a tail that stays is found torn by the next run.
+            Err(_) => drop(self.cut(self.len)),
+        }
+        written
+    }
+
+    fn cut(&mut self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)?;
+        self.file.sync_all()?;
+        self.len = len;
+        Ok(())
+    }
+}
+
+/// Who holds the lock. For people: nothing is decided by it but which of two exit codes a run
+/// that found the lock taken ends with.
+#[derive(Debug, Serialize, Deserialize)]
+struct Holder {
+    pid: u32,
+    started_at: u64,
+}
+
+/// The result of opening a state folder.
+#[derive(Debug)]
+pub struct Opened {
+    /// The journal.
+    pub journal: Journal<JournalFile>,
+    /// It was made just now.
+    pub created: bool,
+    /// Bytes of a torn tail that were cut off.
+    pub torn: usize,
+}
+
+/// Opens and locks the journal of a state folder, making both where they are missing, and
+/// replays it.
+///
+/// # Errors
+/// `another_run` (as stuck where the holder began more than twice `deadline` ago),
+/// `journal_damaged`, `state_write_failed`.
+pub fn open(dir: &Path, now: u64, deadline: Duration) -> Result<Opened, Hold> {
+    let path = dir.join(JOURNAL);
+    let failed = |tried: &str, error: &io::Error| {
+        Hold::because(Reason::StateWriteFailed, format!("{tried} {}: {error}", path.display()))
+    };
+    disk::make_private_dir(dir).map_err(|error| failed("making the folder of", &error))?;
+    let (file, created) = open_or_create(&path).map_err(|error| failed("opening", &error))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(held_by_another(dir, now, deadline)),
+        Err(TryLockError::Error(error)) => return Err(failed("locking", &error)),
+    }
+    let mut file = JournalFile { file, path: path.clone(), len: 0 };
+    if !file.is_current().map_err(|error| failed("looking at", &error))? {
+        let detail = format!("{} was replaced while it was opened", path.display());
+        return Err(Hold::because(Reason::AnotherRun, detail));
+    }
+    let mut bytes = Vec::new();
+    file.file.read_to_end(&mut bytes).map_err(|error| damaged(&path, &error.to_string()))?;
+    file.len = bytes.len() as u64;
+    let replay = replay(&bytes).map_err(|damage| damaged(&path, &damage.to_string()))?;
+    let torn = replay.torn.as_ref().map_or(0, String::len);
+    let journal = Journal::resume(file, replay, now)
+        .map_err(|error| failed("cutting the tail of", &error))?;
+    let holder = Holder { pid: std::process::id(), started_at: now };
+    if let Err(error) = disk::replace(&dir.join(HOLDER), &to_json(&holder), 0o600) {
+        return Err(failed("writing beside", &error));
+    }
+    Ok(Opened { journal, created, torn })
+}
+
+/// Reads a state folder without a lock and without writing: for dry runs and for looking. No
+/// journal is an empty one.
+///
+/// # Errors
+/// `journal_damaged`.
+pub fn peek(dir: &Path) -> Result<History, Hold> {
+    let path = dir.join(JOURNAL);
+    match std::fs::read(&path) {
+        Ok(bytes) => match replay(&bytes) {
+            Ok(Replay { history, .. }) => Ok(history),
+            Err(damage) => Err(damaged(&path, &damage.to_string())),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(History::default()),
+        Err(error) => Err(damaged(&path, &error.to_string())),
+    }
+}
+
+fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
+    let open = || OpenOptions::new().read(true).append(true).open(path);
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut header = to_json(&Header { submitter_journal: VERSION });
+            header.push(b'\n');
+            let created = match disk::create_whole(path, &header, 0o600) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+                other => other.map(|()| true)?,
+            };
+            Ok((open()?, created))
+        }
+        other => other.map(|file| (file, false)),
+    }
+}
+
+fn held_by_another(dir: &Path, now: u64, deadline: Duration) -> Hold {
+    let read = || -> Option<Holder> {
+        serde_json::from_slice(&std::fs::read(dir.join(HOLDER)).ok()?).ok()
+    };
+    let age = |holder: &Holder| now.saturating_sub(holder.started_at);
+    let mut holder = read();
+    if holder.as_ref().is_some_and(|holder| age(holder) > 2 * deadline.as_secs()) {
+        // A holder that has only just locked has not said so yet: what is there may be the
+        // word of the run before it.
+        std::thread::sleep(HOLDER_SPEAKS);
+        holder = read();
+    }
+    let Some(holder) = holder else {
+        return Hold::because(Reason::AnotherRun, "another run holds the journal");
+    };
+    let seconds = age(&holder);
+    let detail = format!("process {} has held the journal for {seconds} s", holder.pid);
+    if seconds > 2 * deadline.as_secs() {
+        let what_next = "more than twice the deadline: look at it, and end it if it is stuck";
+        Hold::because(Reason::AnotherRunStuck, format!("{detail}, {what_next}"))
+    } else {
+        Hold::because(Reason::AnotherRun, detail)
+    }
+}
+
+fn damaged(path: &Path, what: &str) -> Hold {
+    let detail = format!("{}, {what}; nothing was changed", path.display());
+    Hold::because(Reason::JournalDamaged, detail)
+}
+
+fn to_json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}

@@ -1,0 +1,157 @@
+//! The journal: what this program has submitted, intended and learnt, one fsynced line each.
+//!
+//! It is the part of *never twice* that the platform cannot supply: a task that was sent a
+//! moment ago need not be in any list yet. So the intent is durable before the POST, and only an
+//! outcome that proves "not taken" frees its pair.
+
+pub mod event;
+pub mod file;
+pub mod history;
+
+use std::fmt;
+use std::io;
+
+use self::event::{Event, Header, Record, VERSION};
+use self::history::History;
+
+/// The bytes under a journal.
+pub trait LogFile {
+    /// Whether the file that is locked is still the one that others find under its name.
+    fn is_current(&self) -> io::Result<bool>;
+    /// Appends one whole line; `durable`: returns only when it would survive a power cut.
+    fn append(&mut self, line: &[u8], durable: bool) -> io::Result<()>;
+    /// Cuts everything behind `len` bytes off, durably.
+    fn cut(&mut self, len: u64) -> io::Result<()>;
+}
+
+/// Why a journal cannot be trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The line, from 1.
+    pub line: usize,
+    /// In words.
+    pub what: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+/// A journal's content.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    /// What the whole lines add up to.
+    pub history: History,
+    /// Length of the whole lines in bytes.
+    pub whole: u64,
+    /// The bytes behind the last newline, as far as they are text.
+    pub torn: Option<String>,
+}
+
+/// Reads a journal's bytes. Bytes behind the last newline are a write that was cut off; any
+/// other line that cannot be read is damage.
+///
+/// # Errors
+/// The first line that is not a journal's. An empty file is damage too: a journal is made with
+/// its header, so emptiness is a loss and never "nothing submitted yet" (C05).
+pub fn replay(bytes: &[u8]) -> Result<Replay, Damage> {
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let torn = String::from_utf8_lossy(&bytes[whole..]).into_owned();
+    let mut lines = bytes[..whole.saturating_sub(1)].split(|byte| *byte == b'\n');
+    let damage = |line, what| Damage { line, what };
+    check_header(lines.next().unwrap_or_default()).map_err(|what| damage(1, what))?;
+    let mut history = History::default();
+    for (at, line) in lines.enumerate() {
+        let record: Record = serde_json::from_slice(line)
+            .map_err(|error| damage(at + 2, format!("not a record: {error}")))?;
+        history.apply(record).map_err(|what| damage(at + 2, what))?;
+    }
+    Ok(Replay { history, whole: whole as u64, torn: Some(torn).filter(|torn| !torn.is_empty()) })
+}
+
+fn check_header(line: &[u8]) -> Result<(), String> {
+    match serde_json::from_slice(line) {
+        Ok(Header { submitter_journal: VERSION }) => Ok(()),
+        Ok(Header { submitter_journal: newer }) => Err(format!(
+            "format {newer}, where this program knows {VERSION}: use the newer program"
+        )),
+        Err(_) => Err("the header is missing".to_owned()),
+    }
+}
+
+/// The line of an event, newline included.
+fn line_of(record: &Record) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// A journal that this process holds the lock of.
+#[derive(Debug)]
+pub struct Journal<L> {
+    log: L,
+    history: History,
+    broken: bool,
+}
+
+impl<L: LogFile> Journal<L> {
+    /// Goes on with a replayed journal. A torn tail is cut off and recorded: nothing may be
+    /// appended to it (C04).
+    ///
+    /// # Errors
+    /// The tail could not be cut off.
+    pub fn resume(mut log: L, replay: Replay, now: u64) -> io::Result<Self> {
+        let torn = replay.torn;
+        if torn.is_some() {
+            log.cut(replay.whole)?;
+        }
+        let mut journal = Self { log, history: replay.history, broken: false };
+        if let Some(text) = torn {
+            journal.record(now, Event::Torn { text })?;
+        }
+        Ok(journal)
+    }
+
+    /// What the journal knows.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Appends an event that must survive a power cut.
+    ///
+    /// # Errors
+    /// It may not survive, or it cannot follow what is there. Nothing more is written then:
+    /// after a failed write nobody knows what the file holds.
+    pub fn record(&mut self, at: u64, event: Event) -> io::Result<()> {
+        self.append(Record { at, event }, true)
+    }
+
+    /// Appends an event that may be lost: a fact that the next run can learn again.
+    ///
+    /// # Errors
+    /// As [`Self::record`].
+    pub fn note(&mut self, at: u64, event: Event) -> io::Result<()> {
+        self.append(Record { at, event }, false)
+    }
+
+    fn append(&mut self, record: Record, durable: bool) -> io::Result<()> {
+        if self.broken {
+            return Err(io::Error::other("an earlier write failed"));
+        }
+        self.broken = true;
+        if !self.log.is_current()? {
+            return Err(io::Error::other("the journal was moved or replaced during the run"));
+        }
+        let line = line_of(&record)?;
+        self.history.apply(record).map_err(io::Error::other)?;
+        self.log.append(&line, durable)?;
+        self.broken = false;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! All pairs known to be taken, from every source. It only grows during a run.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::gpu::Gpu;
+use crate::pair::{ModelKey, Pair};
+use crate::remote::Remote;
+
+/// The taken pairs.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    cards: HashMap<ModelKey, HashSet<Gpu>>,
+    on_all_cards: HashSet<ModelKey>,
+}
+
+impl Ledger {
+    /// Takes one pair.
+    pub fn take(&mut self, pair: &Pair) {
+        match self.cards.get_mut(&pair.model) {
+            Some(cards) => {
+                cards.insert(pair.gpu.clone());
+            }
+            None => {
+                self.cards.insert(pair.model.clone(), HashSet::from([pair.gpu.clone()]));
+            }
+        }
+    }
+
+    /// Takes a model on every card.
+    pub fn take_model(&mut self, model: &ModelKey) {
+        self.on_all_cards.insert(model.clone());
+    }
+
+    /// Takes whatever any pass of a read has seen. A task whose card is not readable takes its
+    /// model on all cards.
+    pub fn take_remote(&mut self, remote: &Remote) {
+        for task in remote.all_seen() {
+            match &task.gpu {
+                Some(gpu) => self.take(&Pair::new(task.model.clone(), gpu.clone())),
+                None => self.take_model(&task.model),
+            }
+        }
+    }
+
+    /// Whether a pair may not be submitted.
+    #[must_use]
+    pub fn is_taken(&self, pair: &Pair) -> bool {
+        self.on_all_cards.contains(&pair.model)
+            || self.cards.get(&pair.model).is_some_and(|cards| cards.contains(&pair.gpu))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::TaskId;
+    use crate::remote::{State, Task};
+
+    fn pair(model: &str, gpu: &str) -> Pair {
+        Pair::new(ModelKey::parse(model).unwrap(), Gpu::verbatim(gpu))
+    }
+
+    /// I05: two spellings of one model are one pair.
+    #[test]
+    fn i05_a_pair_is_taken_in_any_spelling() {
+        let mut ledger = Ledger::default();
+        ledger.take(&pair("Org/Model", "A_1"));
+        assert!(ledger.is_taken(&pair("org/MODEL", "A_1")));
+        assert!(!ledger.is_taken(&pair("org/model", "A_2")));
+        assert!(!ledger.is_taken(&pair("org/model2", "A_1")));
+    }
+
+    #[test]
+    fn an_unreadable_card_takes_the_model_everywhere_and_so_does_an_incomplete_pass() {
+        let task = |model: &str, gpu: Option<&str>| Task {
+            id: TaskId(1),
+            model: ModelKey::parse(model).unwrap(),
+            gpu: gpu.map(Gpu::verbatim),
+            state: State::Other,
+            points: 0.0,
+        };
+        let mut ledger = Ledger::default();
+        ledger.take_remote(&Remote {
+            tasks: vec![task("a/odd", None)],
+            also_seen: vec![task("a/seen", Some("A_1"))],
+        });
+        assert!(ledger.is_taken(&pair("a/odd", "A_1")));
+        assert!(ledger.is_taken(&pair("a/odd", "A_2")));
+        assert!(ledger.is_taken(&pair("a/seen", "A_1")));
+        assert!(!ledger.is_taken(&pair("a/seen", "A_2")));
+    }
+}

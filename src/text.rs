@@ -1,0 +1,64 @@
+//! Values in log lines. A name from outside must not be able to end its field or its line.
+
+use std::fmt;
+
+/// A value of a `key=value` field: letters, digits and the signs of names stand as they are,
+/// every other character as `\u{hex}`; an empty one as `-`.
+#[derive(Debug, Clone, Copy)]
+pub struct Field<'a>(pub &'a str);
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("-");
+        }
+        for c in self.0.chars() {
+            if c.is_alphanumeric() || "_./:-+@,%".contains(c) {
+                write!(f, "{c}")?;
+            } else {
+                write!(f, "{}", c.escape_unicode())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A sentence in quotes. Quotes, backslashes, control and invisible characters are escaped, and
+/// so is `=`, without which no field can be forged.
+#[derive(Debug, Clone, Copy)]
+pub struct Quoted<'a>(pub &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"")?;
+        for c in self.0.chars() {
+            match c {
+                ' ' => f.write_str(" ")?,
+                '"' | '\\' | '=' => write!(f, "{}", c.escape_unicode())?,
+                c if c.is_alphanumeric() || c.is_ascii_punctuation() => write!(f, "{c}")?,
+                c => write!(f, "{}", c.escape_unicode())?,
+            }
+        }
+        f.write_str("\"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_can_forge_a_field_or_a_line() {
+        let evil = "a/b gpu=X\n[live] submitted model=\"c\"\r\u{1b}[31m\u{200b}\u{2028}\\";
+        for shown in [Field(evil).to_string(), Quoted(evil).to_string()] {
+            assert!(!shown.contains('\n') && !shown.contains('\r') && !shown.contains('\u{1b}'));
+            assert!(!shown.contains("gpu=") && !shown.contains("model="), "{shown}");
+            assert!(!shown.contains(['\u{200b}', '\u{2028}']));
+        }
+        assert!(!Field(evil).to_string().contains(' '));
+        assert_eq!(Field("Org/Model-1.5_x").to_string(), "Org/Model-1.5_x");
+        assert_eq!(Field("壁砺").to_string(), "壁砺");
+        assert_eq!(Field("").to_string(), "-");
+        assert_eq!(Quoted("say \"no\"").to_string(), "\"say \\u{22}no\\u{22}\"");
+    }
+}
