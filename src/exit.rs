@@ -184,7 +184,7 @@ impl Hold {
 /// The exit code of a run that ended for `reason` with so many tasks accepted and in doubt.
 /// Something accepted is a success, unless a person or a credential is needed (DESIGN §10).
 #[must_use]
-pub fn of_run(reason: Reason, accepted: usize, in_doubt: usize) -> Exit {
+pub fn of_run(reason: Reason, accepted: u64, in_doubt: u64) -> Exit {
     match reason.exit() {
         exit @ (Exit::Attention | Exit::Credential) => exit,
         _ if accepted > 0 => Exit::Submitted,

@@ -4,15 +4,7 @@ use crate::exit::{Hold, Reason};
 use crate::journal::history::History;
 use crate::pair::Pair;
 use crate::remote::{Remote, Stats};
-
-/// What somebody else says of the queue. It can only block further.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hint {
-    /// The setting that it came from.
-    pub source: &'static str,
-    /// The queue's depth; none: not legible, which blocks.
-    pub depth: Option<u64>,
-}
+use crate::settings::Hint;
 
 /// Own tasks not in a terminal state, plus submissions, accepted or in doubt, that the list does
 /// not show yet.
@@ -50,11 +42,11 @@ pub fn ask(queue: u64, hints: &[Hint], threshold: u64) -> Result<(), Hold> {
     if queue >= threshold {
         return full(format!("queue {queue}, threshold {threshold}"));
     }
-    for Hint { source, depth } in hints {
+    for Hint { source, depth, detail } in hints {
         match depth {
             Some(depth) if *depth < threshold => {}
             Some(depth) => return full(format!("{source} says {depth}, threshold {threshold}")),
-            None => return full(format!("{source} is not legible: a number is expected")),
+            None => return full(format!("{source} cannot be read, which blocks: {detail}")),
         }
     }
     Ok(())
@@ -66,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_hint_only_ever_blocks_further() {
-        let hint = |depth| Hint { source: "ASYNC_QUEUE_DEPTH", depth };
+        let hint = |depth| Hint { source: "ASYNC_QUEUE_DEPTH", depth, detail: String::new() };
         for (queue, hints, open) in [
             (94, vec![], true),
             (95, vec![], false),

@@ -2,25 +2,31 @@
 //! (model, GPU) pair is ever sent twice.
 
 pub mod api;
+pub mod cli;
 pub mod clock;
 pub mod codes;
+pub mod command;
 pub mod cycle;
 pub mod disk;
 pub mod env;
 pub mod exit;
+pub mod flags;
 pub mod gate;
 pub mod gpu;
 pub mod journal;
 mod json;
 pub mod ledger;
 pub mod marks;
+pub mod operator;
 pub mod pair;
 pub mod pause;
 pub mod plan;
 pub mod remote;
 pub mod report;
 pub mod rules;
+pub mod run;
 pub mod secret;
+pub mod settings;
 pub mod sources;
 pub mod submit;
 pub mod text;

@@ -1,2 +1,40 @@
-//! The command line.
-fn main() {}
+//! Parses the command line, runs the command, and turns its end into an exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::Parser;
+use submitter::cli::{Cli, Command};
+use submitter::clock::SystemClock;
+use submitter::env::Env;
+use submitter::exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let env = Env::of_process();
+    start_log(&cli, &env);
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        if let Err(error) = signal_hook::flag::register(signal, Arc::clone(&stop)) {
+            log::error!("[live] cannot listen for signal {signal}: {error}");
+            return Exit::Bug.code().into();
+        }
+    }
+    submitter::command::run(&cli, &env, &SystemClock::start(), &stop).into()
+}
+
+/// Opens our own log to standard error, and no library's: one of them dumps headers.
+fn start_log(cli: &Cli, env: &Env) {
+    let dry_run = matches!(&cli.command, Command::Run(run) if run.dry_run);
+    let (level, warning) = cli.verbosity.level(dry_run, env);
+    env_logger::Builder::new()
+        .filter_level(log::LevelFilter::Off)
+        .filter_module("submitter", level)
+        .format(|line, record| writeln!(line, "{}", record.args()))
+        .init();
+    if let Some(warning) = warning {
+        log::warn!("[live] warning {warning}");
+    }
+}

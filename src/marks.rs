@@ -242,5 +242,4 @@ impl<'de> Deserialize<'de> for Row {
 }
 
 #[cfg(test)]
-#[path = "marks_tests.rs"]
 mod tests;

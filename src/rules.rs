@@ -113,5 +113,4 @@ fn compile(key: &str, pattern: &str) -> Result<Regex, String> {
 }
 
 #[cfg(test)]
-#[path = "rules_tests.rs"]
 mod tests;

@@ -197,6 +197,17 @@ impl History {
         self.submissions.iter()
     }
 
+    /// Pairs whose accepted task is missing, and of which no person has said so yet.
+    pub fn missing(&self) -> impl Iterator<Item = &Pair> {
+        let is_missing = |submission: &Submission| {
+            submission
+                .accepted
+                .as_ref()
+                .is_some_and(|accepted| accepted.missing_since.is_some() && !accepted.acknowledged)
+        };
+        self.submissions.iter().filter(move |(_, s)| is_missing(s)).map(|(pair, _)| pair)
+    }
+
     /// Models that are taken on every card.
     pub fn whole_models(&self) -> impl Iterator<Item = &ModelKey> {
         self.whole_models.iter()

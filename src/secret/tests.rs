@@ -59,6 +59,10 @@ fn blank_and_placeholder_are_passed_over() {
         "EXTERNAL_SERVICE_TOKEN=blank XC_TOKEN_FILE=blank XC_TOKEN=placeholder \
          MODELHUB_XC_TOKEN=absent"
     );
+    for value in ["<", "token>", "\"<token>\""] {
+        let refused = refusal(&[("XC_TOKEN", value)]);
+        assert_eq!(refused.states[2], State::Placeholder, "{value}");
+    }
     assert_eq!(refusal(&[("XC_TOKEN_FILE", "<path>")]).states[1], State::Placeholder);
     assert_eq!(refusal(&[("XC_TOKEN_FILE", " ")]).states[1], State::Blank);
 }

@@ -245,5 +245,4 @@ fn hold(reason: Reason, path: &Path, why: &str, what: &str) -> Hold {
 }
 
 #[cfg(test)]
-#[path = "baked_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 use super::*;
 
 fn shipped() -> Rules {
-    Rules::parse(include_str!("../data/banned.json")).unwrap()
+    Rules::parse(include_str!("../../data/banned.json")).unwrap()
 }
 
 /// The rule that bans an address whose name is its last part, as in a cycle.
@@ -114,7 +114,7 @@ fn the_name_counts_as_much_as_the_address() {
 fn no_shipped_candidate_is_banned() {
     let rules = shipped();
     let file: serde_json::Value =
-        serde_json::from_str(include_str!("../data/candidates.json")).unwrap();
+        serde_json::from_str(include_str!("../../data/candidates.json")).unwrap();
     let rows = file["candidates"].as_array().unwrap();
     assert!(!rows.is_empty());
     for row in rows {

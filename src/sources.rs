@@ -3,6 +3,7 @@
 pub mod baked;
 mod baked_ledger;
 pub mod candidates;
+pub mod carried_over;
 pub mod merge;
 
 use std::fs;

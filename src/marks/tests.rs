@@ -1,9 +1,9 @@
 use super::*;
 
-const SHIPPED: &str = include_str!("../data/reject-marks.json");
+const SHIPPED: &str = include_str!("../../data/reject-marks.json");
 
 fn catalog() -> Catalog {
-    Catalog::parse(include_str!("../data/gpus.json")).unwrap()
+    Catalog::parse(include_str!("../../data/gpus.json")).unwrap()
 }
 
 fn parse(text: &str) -> Result<MarksFile, String> {

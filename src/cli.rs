@@ -1,0 +1,190 @@
+//! The command line: what may be written on it, and how loud a run is.
+
+use std::ffi::OsString;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+use log::LevelFilter;
+
+use crate::env::Env;
+use crate::exit::Exit;
+use crate::flags::Flags;
+use crate::settings::Warning;
+
+/// Submits model verification tasks to ModelHub XC, and never one (model, GPU) pair twice.
+///
+/// Meant to be run by cron once an hour: one run is one cycle, and its exit code says whether
+/// something was submitted or held. Start with: submitter run --dry-run
+#[derive(Debug, Parser)]
+#[command(name = "submitter", version, max_term_width = 100)]
+pub struct Cli {
+    /// How much is logged.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run one cycle: read the own tasks, choose candidates, submit what is free
+    Run(Box<Run>),
+    /// Submit nothing until `submitter resume`; also stops a run that is under way
+    Pause(Pause),
+    /// End a pause, and acknowledge the tasks that it names
+    Resume(Resume),
+}
+
+/// `submitter run`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = RUN_HELP, allow_negative_numbers = true)]
+pub struct Run {
+    /// Do everything but submit: no POST, no lock, nothing written
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Write a report of the run to standard output, as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Exit code in place of 10, for schedulers that take it for a failure (0 to 255)
+    #[arg(long, value_name = "N")]
+    pub held_exit_code: Option<u8>,
+
+    /// Flags that stand beside settings.
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
+/// `submitter pause`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Pause {
+    /// Why, for whoever finds the pause
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+
+    /// Where the pause is kept.
+    #[command(flatten)]
+    pub state: StateDir,
+}
+
+/// `submitter resume`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Resume {
+    /// Where the pause is kept.
+    #[command(flatten)]
+    pub state: StateDir,
+}
+
+/// The state folder of a command that needs no other setting.
+#[derive(Debug, Clone, Default, Args)]
+#[allow(
+    clippy::doc_markdown,
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    reason = "these comments are the help text, and a terminal shows them as they are"
+)]
+pub struct StateDir {
+    /// Folder of the journal and the pause, the same as of `submitter run`
+    /// [env: SUBMITTER_STATE_DIR]
+    #[arg(long, verbatim_doc_comment, value_name = "DIR")]
+    pub state_dir: Option<OsString>,
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[allow(
+    clippy::doc_markdown,
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    reason = "these comments are the help text, and a terminal shows them as they are"
+)]
+pub struct Verbosity {
+    /// Log more: -v tells each skip, -vv each request
+    /// [env: SUBMITTER_LOG=debug, =trace]
+    #[arg(short, long, verbatim_doc_comment, global = true)]
+    #[arg(action = ArgAction::Count, conflicts_with = "quiet")]
+    pub verbose: u8,
+
+    /// Log only what needs attention
+    /// [env: SUBMITTER_LOG=error]
+    #[arg(short, long, verbatim_doc_comment, global = true)]
+    pub quiet: bool,
+}
+
+impl Verbosity {
+    /// The level of this program's own log, and what is wrong with `SUBMITTER_LOG`. `-q` and
+    /// `-v` beat the variable, `-q` beats `-v`; a dry run tells each skip unless it is told to be quiet by `-q`.
+    #[must_use]
+    pub fn level(self, dry_run: bool, env: &Env) -> (LevelFilter, Option<Warning>) {
+        let by_flag = match self.verbose {
+            _ if self.quiet => return (LevelFilter::Error, None),
+            0 => None,
+            1 => Some(LevelFilter::Debug),
+            _ => Some(LevelFilter::Trace),
+        };
+        let (level, warning) = match by_flag {
+            Some(level) => (level, None),
+            None => level_of(env),
+        };
+        if dry_run { (level.max(LevelFilter::Debug), warning) } else { (level, warning) }
+    }
+}
+
+fn level_of(env: &Env) -> (LevelFilter, Option<Warning>) {
+    let wrong = "SUBMITTER_LOG must be off, error, warn, info, debug or trace; using info";
+    match env.get("SUBMITTER_LOG").map(|text| text.map(str::parse)) {
+        Ok(None) => (LevelFilter::Info, None),
+        Ok(Some(Ok(level))) => (level, None),
+        Ok(Some(Err(_))) | Err(_) => (LevelFilter::Info, Some(Warning(wrong.to_owned()))),
+    }
+}
+
+impl Run {
+    /// The number handed to the caller for a run that ended so.
+    #[must_use]
+    pub fn exit_code(&self, exit: Exit) -> u8 {
+        match (exit, self.held_exit_code) {
+            (Exit::Held, Some(code)) => code,
+            _ => exit.code(),
+        }
+    }
+}
+
+/// What `submitter run --help` says besides its flags.
+const RUN_HELP: &str = "\
+Credential, from the first of these that is set (no flag takes a token: others could read it):
+  EXTERNAL_SERVICE_TOKEN  the token
+  XC_TOKEN_FILE           a file that holds the token, the same as --token-file
+  XC_TOKEN                the token
+  MODELHUB_XC_TOKEN       the token
+
+A flag beats its variable, and an empty variable is an unset one. Variables without a flag:
+  ASYNC_QUEUE_DEPTH            unfinished tasks as another system counts them; can only block
+  QUEUE_SNAPSHOT_JSON          the same as {\"queue\":N}, inline or the path of a file
+  ALL_TASKS_MAX_PAGES_PASS     pages that --foothold reads: at most 3
+  ALL_TASKS_MAX_PAGES_FAIL     at most 3
+  ALL_TASKS_MAX_PAGES_RUNNING  at most 2
+  ALL_TASKS_PAGE_SIZE          rows of such a page: at most 100
+  CONFIG_PARAMS_SOURCE         build-config (default) or sample
+  MODELHUB_BUILD_CONFIG_PATH   path on the platform that builds configParams; without it: sample
+  LIVE_STATE_FILE              JSON list of \"model|gpuEnum\" that an earlier system submitted
+  LIVE_CONFIRM                 accepted, not needed
+
+Exit codes:
+   0  submitted: at least one task was accepted (in a dry run: would have been sent)
+  10  held: healthy, and nothing to submit now
+  20  unavailable: the platform or the time did not allow it; the next run may
+  30  attention: a person must look before anything is submitted again
+  31  credential: none that can be used, or the platform refused it
+  32  configuration: a setting or a data file is wrong
+   2  the command line was not understood
+   1  a bug in this program
+
+Example: see what a run would do, with the token in a file
+  submitter run --dry-run --strategy-id ID --token-file token.txt";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! The commands: each one's end as an exit code, and what it prints for a person or a machine.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::sync::atomic::AtomicBool;
+
+use crate::cli::{Cli, Command, Run};
+use crate::clock::Clock;
+use crate::env::Env;
+use crate::exit::{Exit, Hold};
+use crate::operator;
+use crate::run;
+use crate::settings::state_dir;
+
+/// Runs the command that was asked for, and returns the process's exit code.
+pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
+    match &cli.command {
+        Command::Run(args) => cycle(args, env, clock, stop),
+        Command::Pause(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
+            operator::pause(dir, args.reason.as_deref(), clock)?;
+            Ok(format!("paused: nothing is submitted until `submitter resume` ({})", dir.display()))
+        }),
+        Command::Resume(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
+            let acknowledged = operator::resume(dir, clock)?;
+            let known: Vec<_> = acknowledged.iter().map(ToString::to_string).collect();
+            Ok(match known.as_slice() {
+                [] => "resumed".to_owned(),
+                known => format!("resumed; known to be missing: {}", known.join(", ")),
+            })
+        }),
+    }
+}
+
+fn cycle(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
+    let run::Ran { report, end } = run::run(args, env, clock, stop);
+    let exit = args.exit_code(end.exit);
+    if args.json {
+        print(&report.to_json(&end, exit).to_string());
+    }
+    exit
+}
+
+/// A command that needs nothing but the state folder.
+fn by_hand(
+    flag: Option<&OsStr>,
+    env: &Env,
+    command: impl FnOnce(&std::path::Path) -> Result<String, Hold>,
+) -> u8 {
+    let done = state_dir(flag, env).and_then(|(dir, warnings)| {
+        for warning in warnings {
+            log::warn!("[live] warning {warning}");
+        }
+        command(&dir)
+    });
+    match done {
+        Ok(said) => {
+            print(&said);
+            Exit::Submitted.code()
+        }
+        Err(hold) => {
+            log::error!("{}", crate::report::Decision::from(&hold));
+            hold.reason.exit().code()
+        }
+    }
+}
+
+/// Writes a line to standard output. A reader that went away is no error of ours.
+fn print(text: &str) {
+    drop(writeln!(std::io::stdout(), "{text}"));
+}

@@ -1,0 +1,59 @@
+//! What a person does by hand: `pause` and `resume`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::exit::{Hold, Reason};
+use crate::journal::event::Event;
+use crate::journal::file;
+use crate::pair::Pair;
+use crate::pause::{Pause, PauseFile, PauseStore};
+
+/// How long `resume` waits for a run that holds the journal.
+const PATIENCE: Duration = Duration::from_secs(5);
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Pauses submission. Works while a run holds the journal, and stops that run before its next
+/// POST.
+///
+/// # Errors
+/// `state_write_failed`.
+pub fn pause(state_dir: &Path, reason: Option<&str>, clock: &dyn Clock) -> Result<(), Hold> {
+    let reason = reason.unwrap_or("paused by hand").to_owned();
+    let file = PauseFile::in_dir(state_dir);
+    crate::disk::make_private_dir(state_dir)
+        .and_then(|()| file.write(&Pause { at: clock.now(), reason }))
+        .map_err(|error| {
+            let path = state_dir.display();
+            Hold::because(Reason::StateWriteFailed, format!("writing the pause in {path}: {error}"))
+        })
+}
+
+/// Ends a pause. Missing tasks are acknowledged, and returned by pair; their pairs stay taken.
+///
+/// # Errors
+/// `another_run` where a run still holds the journal after a few seconds, `journal_damaged`,
+/// `state_write_failed`; the pause then stays.
+pub fn resume(state_dir: &Path, clock: &dyn Clock) -> Result<Vec<Pair>, Hold> {
+    let mut opened = loop {
+        match file::open(state_dir, clock.now(), Duration::MAX) {
+            Err(hold) if hold.reason == Reason::AnotherRun && clock.elapsed() < PATIENCE => {
+                clock.sleep(ASK_AGAIN);
+            }
+            other => break other?,
+        }
+    };
+    let missing: Vec<Pair> = opened.journal.history().missing().cloned().collect();
+    let failed = |error: std::io::Error| {
+        let path = state_dir.display();
+        Hold::because(Reason::StateWriteFailed, format!("ending the pause in {path}: {error}"))
+    };
+    // The journal first: a crash in between leaves the pause in force.
+    opened
+        .journal
+        .record(clock.now(), Event::Resumed { acknowledged: missing.clone() })
+        .map_err(failed)?;
+    PauseFile::in_dir(state_dir).remove().map_err(failed)?;
+    Ok(missing)
+}

@@ -1,0 +1,214 @@
+//! `submitter run`: everything that stands before and behind a cycle. Local things come first,
+//! so that a wrong setting costs no request.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
+
+use crate::api::ReadApi;
+use crate::api::http::{Endpoint, HttpReader, HttpWriter};
+use crate::cli::Run;
+use crate::clock::{Clock, Watch};
+use crate::cycle::{Cycle, Limits, Sending};
+use crate::env::Env;
+use crate::exit::{self, Hold, Reason};
+use crate::journal;
+use crate::journal::event::{CycleEnd, Event};
+use crate::pair::Pair;
+use crate::pause::PauseFile;
+use crate::report::{End, Report};
+use crate::secret::{self, Token};
+use crate::settings::{ConfigSource, Settings, read_snapshot_file};
+use crate::sources::baked::{self, Data};
+use crate::sources::carried_over;
+use crate::submit::{Desk, Live, Rehearsal};
+
+/// A run's report and its end.
+#[derive(Debug)]
+pub struct Ran {
+    /// What was decided.
+    pub report: Report,
+    /// How it ended.
+    pub end: End,
+}
+
+/// Runs one cycle with the machine's network and disk.
+#[must_use]
+pub fn run(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> Ran {
+    let mut report = Report::new(args.dry_run, clock.now());
+    let outcome =
+        Local::prepare(args, env).map(|local| cycle(args, &local, clock, stop, &mut report));
+    let (hold, requests) = match outcome {
+        Ok(ended) => ended,
+        Err(hold) => {
+            // Nothing was read or locked: there is no cycle to sum up.
+            report.hold(&hold);
+            let exit = hold.reason.exit();
+            let end = End { reason: hold.reason, exit, requests: 0, elapsed: clock.elapsed() };
+            return Ran { report, end };
+        }
+    };
+    report.hold(&hold);
+    let counts = report.counts();
+    let exit = exit::of_run(hold.reason, counts.submitted, counts.in_doubt);
+    let end = End { reason: hold.reason, exit, requests, elapsed: clock.elapsed() };
+    report.finish(&end);
+    Ran { report, end }
+}
+
+/// What a run knows before its first request.
+struct Local {
+    settings: Settings,
+    data: Data,
+    carried_over: Vec<Pair>,
+    token: Token,
+}
+
+impl Local {
+    /// Settings, data files, credential, in this order.
+    fn prepare(args: &Run, env: &Env) -> Result<Self, Hold> {
+        let (settings, warnings) = Settings::resolve(&args.flags, env, &read_snapshot_file)?;
+        for warning in warnings {
+            log::warn!("[live] warning {warning}");
+        }
+        let data = baked::load(settings.data_dir.as_deref(), true)?;
+        let carried_over = match &settings.live_state_file {
+            Some(path) => carried_over::read(path, &data.catalog)?,
+            None => Vec::new(),
+        };
+        let token_file = args.flags.token_file.as_deref().map(Path::new);
+        let chosen = secret::choose(env, token_file).map_err(|refused| {
+            log::error!("[live] {}", refused.token_probe());
+            Hold::because(refused.reason, refused.detail)
+        })?;
+        log::info!("[live] token source={}", chosen.source);
+        Ok(Self { settings, data, carried_over, token: chosen.token })
+    }
+
+    fn limits(&self) -> Limits {
+        let settings = &self.settings;
+        Limits {
+            max_submits: settings.max_submits,
+            queue_threshold: settings.queue_threshold,
+            hints: settings.hints.clone(),
+            max_attempts: settings.max_attempts,
+            max_prechecks: settings.precheck.then_some(settings.max_prechecks),
+            // A little less than a cycle, so that a run that starts early by cron's jitter is
+            // not held.
+            window: settings.cycle_seconds * 9 / 10,
+            cooldown: settings.cooldown_hours * 3_600,
+            page_size: u64::from(settings.page_size),
+        }
+    }
+
+    fn sending(&self) -> Sending {
+        let build_config = match (self.settings.config_source, &self.settings.build_config_path) {
+            (ConfigSource::Sample, _) => Err("sample_chosen"),
+            (ConfigSource::BuildConfig, None) => Err("not_configured"),
+            (ConfigSource::BuildConfig, Some(_)) => Ok(()),
+        };
+        Sending { strategy_id: self.settings.strategy_id.clone(), build_config }
+    }
+}
+
+/// One cycle, real or rehearsed: its hold, and how many requests it made.
+fn cycle(
+    args: &Run,
+    local: &Local,
+    clock: &dyn Clock,
+    stop: &AtomicBool,
+    report: &mut Report,
+) -> (Hold, u64) {
+    let settings = &local.settings;
+    let deadline = Duration::from_secs(settings.deadline_seconds);
+    let watch = Watch { clock, deadline, stop };
+    let endpoint = Endpoint {
+        base: &settings.api_base,
+        build_config_path: settings.build_config_path.as_deref(),
+        timeout: settings.request_timeout,
+        token: &local.token,
+        watch,
+        requests: Arc::new(AtomicU64::new(0)),
+    };
+    let reader = HttpReader::new(endpoint.clone(), settings.read_connections, &local.data.catalog);
+    let pause = PauseFile::in_dir(&settings.state_dir);
+    let table = Table { local, reader: &reader, watch };
+    let hold = if args.dry_run {
+        journal::file::peek(&settings.state_dir)
+            .map(|history| table.run(&mut Rehearsal { history, pause, watch }, report))
+    } else {
+        journal::file::open(&settings.state_dir, clock.now(), deadline).map(|opened| {
+            tell_opening(&settings.state_dir, opened.created, opened.torn);
+            let writer = HttpWriter::new(endpoint);
+            let mut desk = Live { journal: opened.journal, writer, pause, watch };
+            let hold = table.run(&mut desk, report);
+            note_end(&mut desk, hold, report, reader.requests())
+        })
+    };
+    (hold.unwrap_or_else(|hold| hold), reader.requests())
+}
+
+/// What a cycle needs besides its desk.
+struct Table<'a> {
+    local: &'a Local,
+    reader: &'a HttpReader<'a>,
+    watch: Watch<'a>,
+}
+
+impl Table<'_> {
+    fn run(&self, desk: &mut impl Desk, report: &mut Report) -> Hold {
+        let cycle = Cycle {
+            api: self.reader,
+            desk,
+            data: &self.local.data,
+            carried_over: &self.local.carried_over,
+            limits: &self.local.limits(),
+            sending: &self.local.sending(),
+            watch: self.watch,
+            report,
+        };
+        cycle.run()
+    }
+}
+
+fn tell_opening(state_dir: &Path, created: bool, torn: usize) {
+    if created {
+        log::info!(
+            "[live] journal created path={}",
+            crate::text::Field(&state_dir.display().to_string())
+        );
+    }
+    if torn > 0 {
+        log::warn!(
+            "[live] warning the journal ended in {torn} bytes of a write that was cut off; what \
+             is legible of them stays taken"
+        );
+    }
+}
+
+/// Leaves the end of a cycle in the journal. A run that was over before it asked anything
+/// leaves no trace: a crontab of `* * * * *` would write one every minute.
+fn note_end(desk: &mut impl Desk, hold: Hold, report: &Report, requests: u64) -> Hold {
+    if requests == 0 || hold.reason == Reason::StateWriteFailed {
+        return hold;
+    }
+    let counts = report.counts();
+    let exit = exit::of_run(hold.reason, counts.submitted, counts.in_doubt);
+    let end = CycleEnd {
+        reason: hold.reason.name().to_owned(),
+        exit: exit.code(),
+        submitted: counts.submitted,
+        rejected: counts.rejected,
+        in_doubt: counts.in_doubt,
+        requests,
+    };
+    match desk.note(Event::Cycle(end)) {
+        Ok(()) => hold,
+        Err(failed) if matches!(exit, exit::Exit::Attention | exit::Exit::Credential) => {
+            log::warn!("[live] warning {}", failed.detail);
+            hold
+        }
+        Err(failed) => failed,
+    }
+}
