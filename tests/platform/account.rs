@@ -117,12 +117,7 @@ pub struct Rejection {
 
 impl Rejection {
     pub fn all(code: i64) -> Self {
-        Self {
-            code,
-            status: 200,
-            model: None,
-            gpu: None,
-        }
+        Self { code, status: 200, model: None, gpu: None }
     }
 
     pub fn http(self, status: u16) -> Self {
@@ -130,17 +125,11 @@ impl Rejection {
     }
 
     pub fn model(self, model: &str) -> Self {
-        Self {
-            model: Some(model_key(model)),
-            ..self
-        }
+        Self { model: Some(model_key(model)), ..self }
     }
 
     pub fn gpu(self, gpu: &str) -> Self {
-        Self {
-            gpu: Some(card_enum(gpu).into()),
-            ..self
-        }
+        Self { gpu: Some(card_enum(gpu).into()), ..self }
     }
 
     /// Whether it refuses this pair of model key and GPU enum.
@@ -153,10 +142,7 @@ impl Rejection {
 impl Account {
     /// An account without tasks.
     pub fn new(token: &str) -> Self {
-        Self {
-            token: token.into(),
-            ..Self::default()
-        }
+        Self { token: token.into(), ..Self::default() }
     }
 
     /// Adds `count` own tasks of a plausible past, with ids from about 33,000 down.
@@ -181,17 +167,11 @@ impl Account {
     }
 
     pub fn page_clamp(self, rows: u64) -> Self {
-        Self {
-            page_clamp: Some(rows),
-            ..self
-        }
+        Self { page_clamp: Some(rows), ..self }
     }
 
     pub fn overflow(self) -> Self {
-        Self {
-            overflow: true,
-            ..self
-        }
+        Self { overflow: true, ..self }
     }
 
     pub fn latency(self, latency: Duration) -> Self {
@@ -211,17 +191,11 @@ impl Account {
     }
 
     pub fn visible_after(self, reads: usize) -> Self {
-        Self {
-            visible_after: reads,
-            ..self
-        }
+        Self { visible_after: reads, ..self }
     }
 
     pub fn task_limit(self, tasks: usize) -> Self {
-        Self {
-            task_limit: Some(tasks),
-            ..self
-        }
+        Self { task_limit: Some(tasks), ..self }
     }
 
     pub fn rejecting(mut self, rejection: Rejection) -> Self {
@@ -230,10 +204,7 @@ impl Account {
     }
 
     pub fn build_config(self, path: &str, answer: BuildConfig) -> Self {
-        Self {
-            build_config: Some((path.into(), answer)),
-            ..self
-        }
+        Self { build_config: Some((path.into(), answer)), ..self }
     }
 
     pub fn with_precheck(mut self, model: &str, gpu: &str, result: &str) -> Self {
@@ -243,10 +214,8 @@ impl Account {
 
     /// What the precheck of `model` says of `gpu`; other cards keep theirs.
     pub fn set_precheck(&mut self, model: &str, gpu: &str, result: &str) {
-        let answer = self
-            .prechecks
-            .entry(model_key(model))
-            .or_insert(Precheck::Results(BTreeMap::new()));
+        let answer =
+            self.prechecks.entry(model_key(model)).or_insert(Precheck::Results(BTreeMap::new()));
         if !matches!(answer, Precheck::Results(_)) {
             *answer = Precheck::Results(BTreeMap::new());
         }

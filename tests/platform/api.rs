@@ -88,17 +88,11 @@ pub fn not_taken() -> Reply {
 }
 
 fn success(data: &Value) -> Reply {
-    Reply::json(
-        200,
-        json!({"code": 0, "message": "ok", "data": data}).to_string(),
-    )
+    Reply::json(200, json!({"code": 0, "message": "ok", "data": data}).to_string())
 }
 
 fn failure(status: u16, code: i64) -> Reply {
-    Reply::json(
-        status,
-        json!({"code": code, "message": MESSAGE_MARKER, "data": null}).to_string(),
-    )
+    Reply::json(status, json!({"code": code, "message": MESSAGE_MARKER, "data": null}).to_string())
 }
 
 fn list(state: &mut State, request: &Request) -> Reply {
@@ -133,37 +127,21 @@ fn add(state: &mut State, request: &Request) -> Reply {
     let Ok(Value::Object(body)) = serde_json::from_str(&request.body) else {
         return failure(200, 60008);
     };
-    let field = |name: &str| {
-        body.get(name)
-            .and_then(Value::as_str)
-            .map(str::trim)
-            .unwrap_or_default()
-    };
-    if let Some((_, code)) = ADD_FIELDS
-        .into_iter()
-        .find(|(name, _)| field(name).is_empty())
-    {
+    let field =
+        |name: &str| body.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default();
+    if let Some((_, code)) = ADD_FIELDS.into_iter().find(|(name, _)| field(name).is_empty()) {
         return failure(200, code);
     }
     let (address, gpu) = (field("modelAddress"), field("targetGpu"));
     let pair = (model_key(address), card_enum(gpu).to_owned());
     let account = &mut state.account;
-    if let Some(rejection) = account
-        .rejections
-        .iter()
-        .find(|rule| rule.matches(&pair.0, &pair.1))
-    {
+    if let Some(rejection) = account.rejections.iter().find(|rule| rule.matches(&pair.0, &pair.1)) {
         return failure(rejection.status, rejection.code);
     }
-    if account
-        .task_limit
-        .is_some_and(|limit| account.tasks.unfinished() >= limit)
-    {
+    if account.task_limit.is_some_and(|limit| account.tasks.unfinished() >= limit) {
         return failure(200, 60007);
     }
-    let id = account
-        .tasks
-        .commit(&model_id(address), gpu, account.visible_after);
+    let id = account.tasks.commit(&model_id(address), gpu, account.visible_after);
     *state.accepted.entry(pair).or_default() += 1;
     success(&json!({"id": id.to_string()}))
 }

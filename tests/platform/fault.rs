@@ -24,46 +24,28 @@ pub struct Trigger {
 
 impl Trigger {
     pub fn every(kind: Kind) -> Self {
-        Self {
-            kind,
-            nth: None,
-            page: None,
-            model: None,
-            gpu: None,
-        }
+        Self { kind, nth: None, page: None, model: None, gpu: None }
     }
 
     /// The `n`th from now alone, the next being the first.
     pub fn nth(kind: Kind, n: usize) -> Self {
         assert!(n > 0, "the next request is number 1");
-        Self {
-            nth: Some(n),
-            ..Self::every(kind)
-        }
+        Self { nth: Some(n), ..Self::every(kind) }
     }
 
     /// Only requests for this page (`current`).
     pub fn page(self, current: u64) -> Self {
-        Self {
-            page: Some(current.to_string()),
-            ..self
-        }
+        Self { page: Some(current.to_string()), ..self }
     }
 
     /// Only POSTs and prechecks of this model.
     pub fn model(self, model: &str) -> Self {
-        Self {
-            model: Some(model_key(model)),
-            ..self
-        }
+        Self { model: Some(model_key(model)), ..self }
     }
 
     /// Only POSTs for this card.
     pub fn gpu(self, gpu: &str) -> Self {
-        Self {
-            gpu: Some(card_enum(gpu).into()),
-            ..self
-        }
+        Self { gpu: Some(card_enum(gpu).into()), ..self }
     }
 
     /// Whether it is for this request, which is the `seen`th of those that fit.
@@ -111,10 +93,7 @@ pub(super) enum Action {
 
 impl Fault {
     fn new(action: Action) -> Self {
-        Self {
-            action,
-            commit: false,
-        }
+        Self { action, commit: false }
     }
 
     /// Reads the head of the request, then closes: the body is never read, and never committed.
@@ -134,11 +113,7 @@ impl Fault {
 
     /// An answer of this status, empty unless `with_body` follows.
     pub fn status(status: u16) -> Self {
-        Self::new(Action::Answer(Reply {
-            status,
-            headers: Vec::new(),
-            body: String::new(),
-        }))
+        Self::new(Action::Answer(Reply { status, headers: Vec::new(), body: String::new() }))
     }
 
     /// This text with HTTP 200, as JSON.
@@ -197,10 +172,7 @@ impl Fault {
 
     /// Commits a POST before the fault strikes.
     pub fn after_commit(self) -> Self {
-        Self {
-            commit: true,
-            ..self
-        }
+        Self { commit: true, ..self }
     }
 
     pub fn with_status(self, status: u16) -> Self {
@@ -225,10 +197,7 @@ impl Fault {
 
     /// Whether it decides what is sent, in place of the honest answer.
     pub(super) fn replaces_answer(&self) -> bool {
-        !matches!(
-            self.action,
-            Action::Edit(_) | Action::Then(_) | Action::Hold(_)
-        )
+        !matches!(self.action, Action::Edit(_) | Action::Then(_) | Action::Hold(_))
     }
 }
 
@@ -248,23 +217,13 @@ impl Gate {
         let mut state = shared.lock();
         let id = state.gates.len();
         state.gates.push(GateState::default());
-        state.script(
-            trigger,
-            Fault {
-                commit,
-                ..Fault::hold(id)
-            },
-        );
-        Self {
-            shared: Arc::clone(shared),
-            id,
-        }
+        state.script(trigger, Fault { commit, ..Fault::hold(id) });
+        Self { shared: Arc::clone(shared), id }
     }
 
     /// Waits for a request to arrive at the gate; false when `timeout` was too short.
     pub fn wait_reached(&self, timeout: Duration) -> bool {
-        self.shared
-            .wait_until(timeout, |state| state.gates[self.id].reached > 0)
+        self.shared.wait_until(timeout, |state| state.gates[self.id].reached > 0)
     }
 
     /// Lets the held request go on, and later ones pass.

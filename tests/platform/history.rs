@@ -10,15 +10,9 @@ const NEWEST_ID: u64 = 33_000;
 /// distinct until every model has had every card.
 pub fn write(tasks: &mut Tasks, count: usize, models: &[&str], mine: bool) {
     assert!(!models.is_empty(), "a history needs models");
-    let mut dice = Dice(if mine {
-        0x9E37_79B9_7F4A_7C15
-    } else {
-        0xD1B5_4A32_D192_ED03
-    });
-    let mut pairs: Vec<(&str, (&str, &str))> = models
-        .iter()
-        .flat_map(|model| CARDS.map(|card| (*model, card)))
-        .collect();
+    let mut dice = Dice(if mine { 0x9E37_79B9_7F4A_7C15 } else { 0xD1B5_4A32_D192_ED03 });
+    let mut pairs: Vec<(&str, (&str, &str))> =
+        models.iter().flat_map(|model| CARDS.map(|card| (*model, card))).collect();
     dice.shuffle(&mut pairs);
 
     // Ids leave gaps, for the tasks of others, as far as they reach.
@@ -32,16 +26,8 @@ pub fn write(tasks: &mut Tasks, count: usize, models: &[&str], mine: bool) {
             id -= 1;
         }
         let gpu = if dice.roll(2) == 0 { code } else { chinese };
-        let task = Task {
-            mine,
-            update_time: minutes_ago(n * 17),
-            ..Task::new(id, model, gpu)
-        };
-        past.push(if n < open {
-            unfinished(task, &mut dice)
-        } else {
-            finished(task, &mut dice)
-        });
+        let task = Task { mine, update_time: minutes_ago(n * 17), ..Task::new(id, model, gpu) };
+        past.push(if n < open { unfinished(task, &mut dice) } else { finished(task, &mut dice) });
         id = id.saturating_sub(1 + dice.roll(widest_step));
     }
     tasks.extend(past);
@@ -57,9 +43,7 @@ fn unfinished(task: Task, dice: &mut Dice) -> Task {
 
 fn finished(task: Task, dice: &mut Dice) -> Task {
     match dice.roll(20) {
-        0..10 => task
-            .with("success", Some(1))
-            .with_points(if dice.roll(2) == 0 { 10 } else { 25 }),
+        0..10 => task.with("success", Some(1)).with_points(if dice.roll(2) == 0 { 10 } else { 25 }),
         10..15 => task.with("success", Some(-1)),
         15..19 => task.with("failed", Some(1)),
         _ => task.with("stopped", Some(1)),
@@ -72,11 +56,7 @@ fn minutes_ago(minutes: usize) -> String {
     let minute = (280 * 24 * 60_usize).saturating_sub(minutes + 1);
     let (day, minute) = (minute / (24 * 60), minute % (24 * 60));
     let (month, day) = (1 + day / 28, 1 + day % 28);
-    format!(
-        "2026-{month:02}-{day:02} {:02}:{:02}:00",
-        minute / 60,
-        minute % 60
-    )
+    format!("2026-{month:02}-{day:02} {:02}:{:02}:00", minute / 60, minute % 60)
 }
 
 /// Xorshift: enough chance for a plausible mix.

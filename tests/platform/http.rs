@@ -43,10 +43,7 @@ pub struct Request {
 impl Request {
     /// The first value of a query parameter.
     pub fn query(&self, name: &str) -> Option<&str> {
-        self.query
-            .iter()
-            .find(|(own, _)| own == name)
-            .map(|(_, value)| &**value)
+        self.query.iter().find(|(own, _)| own == name).map(|(_, value)| &**value)
     }
 
     /// The first value of a header; `name` in lower case.
@@ -55,10 +52,7 @@ impl Request {
     }
 
     pub fn headers_named(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.headers
-            .iter()
-            .filter(move |(own, _)| own == name)
-            .map(|(_, value)| &**value)
+        self.headers.iter().filter(move |(own, _)| own == name).map(|(_, value)| &**value)
     }
 
     /// The model key and GPU enum that a POST to task/add is for; empty where the body has none.
@@ -68,10 +62,7 @@ impl Request {
             _ => return None,
         };
         let field = |name| body.get(name).and_then(Value::as_str).unwrap_or_default();
-        Some((
-            model_key(field("modelAddress")),
-            card_enum(field("targetGpu").trim()).to_owned(),
-        ))
+        Some((model_key(field("modelAddress")), card_enum(field("targetGpu").trim()).to_owned()))
     }
 
     /// The key of the model that a POST or a precheck is about.
@@ -83,8 +74,7 @@ impl Request {
     }
 
     pub fn wants_close(&self) -> bool {
-        self.header("connection")
-            .is_some_and(|value| value.eq_ignore_ascii_case("close"))
+        self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
     }
 
     fn parse(head: &str) -> Option<Self> {
@@ -106,15 +96,8 @@ impl Request {
             kind: Kind::Other,
             method: method.into(),
             path: percent_decode(path),
-            query: query
-                .split('&')
-                .filter(|text| !text.is_empty())
-                .map(pair)
-                .collect(),
-            headers: lines
-                .filter(|line| !line.is_empty())
-                .map(header)
-                .collect::<Option<_>>()?,
+            query: query.split('&').filter(|text| !text.is_empty()).map(pair).collect(),
+            headers: lines.filter(|line| !line.is_empty()).map(header).collect::<Option<_>>()?,
             body: String::new(),
             whole: false,
             connection: 0,
@@ -135,18 +118,11 @@ pub struct Reply {
 impl Reply {
     pub fn json(status: u16, body: String) -> Self {
         let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
-        Self {
-            status,
-            headers,
-            body,
-        }
+        Self { status, headers, body }
     }
 
     pub fn html(status: u16) -> Self {
-        let headers = vec![(
-            "Content-Type".to_owned(),
-            "text/html; charset=utf-8".to_owned(),
-        )];
+        let headers = vec![("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned())];
         Self {
             status,
             headers,
@@ -203,12 +179,9 @@ impl Wire {
             head.extend_from_slice(&chunk[..got]);
             if let Some(end) = head.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
                 head.truncate(end + 4);
-                self.stream
-                    .read_exact(&mut chunk[..head.len() - before - 1])?;
+                self.stream.read_exact(&mut chunk[..head.len() - before - 1])?;
                 let request = Request::parse(&String::from_utf8_lossy(&head));
-                return request
-                    .map(Some)
-                    .ok_or_else(|| ErrorKind::InvalidData.into());
+                return request.map(Some).ok_or_else(|| ErrorKind::InvalidData.into());
             }
             self.stream.read_exact(&mut chunk[..got])?;
             if head.len() > MAX_HEAD_BYTES {
@@ -222,10 +195,7 @@ impl Wire {
         let length = request.header("content-length").map_or(Ok(0), str::parse);
         let length = length.map_err(|_| ErrorKind::InvalidData)?;
         if length > MAX_BODY_BYTES || request.header("transfer-encoding").is_some() {
-            return Err(Error::new(
-                ErrorKind::InvalidData,
-                "a body of this kind is not read",
-            ));
+            return Err(Error::new(ErrorKind::InvalidData, "a body of this kind is not read"));
         }
         if length > 0 {
             self.finish()?;

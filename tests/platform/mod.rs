@@ -10,11 +10,7 @@
 //!
 //! Reading order: `account` (what can be set up), `fault` (what can go wrong), `api` and `page`
 //! (the honest answers), `serve` (sockets and threads), `http` (the little of HTTP that is needed).
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each test, bench and example uses its own part"
-)]
+#![allow(dead_code, unreachable_pub, reason = "each test, bench and example uses its own part")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -67,11 +63,7 @@ impl Platform {
             let shared = Arc::clone(&shared);
             thread::spawn(move || serve::listen(&listener, &shared))
         };
-        Self {
-            address,
-            shared,
-            listener: Some(thread),
-        }
+        Self { address, shared, listener: Some(thread) }
     }
 
     /// `http://127.0.0.1:PORT`, without a slash at the end.
@@ -117,14 +109,7 @@ impl Platform {
 
     /// The own tasks, newest first, those not yet listed included.
     pub fn own_tasks(&self) -> Vec<Task> {
-        self.change(|account| {
-            account
-                .tasks
-                .iter()
-                .filter(|task| task.mine)
-                .cloned()
-                .collect()
-        })
+        self.change(|account| account.tasks.iter().filter(|task| task.mine).cloned().collect())
     }
 
     pub fn reject(&self, rejection: Rejection) {
@@ -160,12 +145,7 @@ impl Platform {
 
     /// How many faults and holds have not come into play since they were scripted.
     pub fn unfired(&self) -> usize {
-        self.shared
-            .lock()
-            .rules
-            .iter()
-            .filter(|rule| !rule.fired)
-            .count()
+        self.shared.lock().rules.iter().filter(|rule| !rule.fired).count()
     }
 
     /// Holds a request when its answer is ready (a POST: committed) and not yet sent.
@@ -201,13 +181,7 @@ impl Platform {
     /// answer.
     pub fn posts(&self) -> BTreeMap<(String, String), usize> {
         let mut posts = BTreeMap::new();
-        for request in self
-            .shared
-            .lock()
-            .log
-            .iter()
-            .filter(|request| request.whole)
-        {
+        for request in self.shared.lock().log.iter().filter(|request| request.whole) {
             if let Some(pair) = request.posted_pair() {
                 *posts.entry(pair).or_default() += 1;
             }
@@ -223,8 +197,7 @@ impl Platform {
     /// Waits until `n` requests of a kind were read since the start; false when `timeout` was too
     /// short.
     pub fn wait_for(&self, kind: Kind, n: usize, timeout: Duration) -> bool {
-        self.shared
-            .wait_until(timeout, |state| state.count(kind) >= n)
+        self.shared.wait_until(timeout, |state| state.count(kind) >= n)
     }
 }
 
@@ -239,9 +212,6 @@ impl Drop for Platform {
             let _ = listener.join();
         }
         let panicked = self.shared.lock().panicked;
-        assert!(
-            !panicked || thread::panicking(),
-            "a thread of the simulated platform panicked"
-        );
+        assert!(!panicked || thread::panicking(), "a thread of the simulated platform panicked");
     }
 }

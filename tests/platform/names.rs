@@ -28,10 +28,7 @@ pub fn card_enum(card: &str) -> &str {
 
 /// The Chinese name of a card given by either name; an unknown card as it is.
 pub fn card_chinese(card: &str) -> &str {
-    CARDS
-        .iter()
-        .find(|(code, _)| *code == card_enum(card))
-        .map_or(card, |(_, name)| name)
+    CARDS.iter().find(|(code, _)| *code == card_enum(card)).map_or(card, |(_, name)| name)
 }
 
 fn same(a: &str, b: &str) -> bool {
@@ -65,9 +62,7 @@ pub fn percent_decode(text: &str) -> String {
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let escape = (bytes[at] == b'%')
-            .then(|| text.get(at + 1..at + 3))
-            .flatten();
+        let escape = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
         if let Some(byte) = escape.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             decoded.push(byte);
             at += 3;

@@ -15,12 +15,8 @@ use super::tasks::Task;
 /// Rows are written as text: through `serde_json::Value` a thousand of them would take most of the
 /// time of a test with a long history.
 pub fn answer(account: &Account, request: &Request, read: usize) -> String {
-    let number = |name, default| {
-        request
-            .query(name)
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(default)
-    };
+    let number =
+        |name, default| request.query(name).and_then(|text| text.parse().ok()).unwrap_or(default);
     let asked = number("pageSize", 10).max(1);
     let mut current: u64 = number("current", 1).max(1);
 
@@ -116,25 +112,15 @@ fn write_row(out: &mut String, task: &Task, account: &Account, n: usize) {
     if let Some(points) = task.points {
         let _ = write!(out, r#","points":{points}"#);
     }
-    let _ = write!(
-        out,
-        r#","updateTime":{},"createUser":"{AUTHOR_MARKER}""#,
-        quote(&task.update_time)
-    );
+    let _ =
+        write!(out, r#","updateTime":{},"createUser":"{AUTHOR_MARKER}""#, quote(&task.update_time));
     let message =
         format!("{MESSAGE_MARKER}: the container ended after 1380 s, and the log says why");
-    let _ = write!(
-        out,
-        r#","priority":0,"logUrl":null,"resultMessage":"{message}"}}"#
-    );
+    let _ = write!(out, r#","priority":0,"logUrl":null,"resultMessage":"{message}"}}"#);
 }
 
 fn numeral(value: impl std::fmt::Display, quoted: bool) -> String {
-    if quoted {
-        format!("\"{value}\"")
-    } else {
-        value.to_string()
-    }
+    if quoted { format!("\"{value}\"") } else { value.to_string() }
 }
 
 fn quote(text: &str) -> String {

@@ -19,9 +19,7 @@ pub fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
             break;
         }
         threads.retain(|thread| !thread.is_finished());
-        let Some(connection) = stream
-            .ok()
-            .and_then(|stream| Connection::open(stream, shared))
+        let Some(connection) = stream.ok().and_then(|stream| Connection::open(stream, shared))
         else {
             continue;
         };
@@ -49,14 +47,8 @@ enum After {
 impl Connection {
     fn open(stream: TcpStream, shared: &Arc<Shared>) -> Option<Self> {
         let number = shared.register(&stream)?;
-        let wire = Wire::new(stream)
-            .inspect_err(|_| shared.unregister(number))
-            .ok()?;
-        Some(Self {
-            wire,
-            shared: Arc::clone(shared),
-            number,
-        })
+        let wire = Wire::new(stream).inspect_err(|_| shared.unregister(number)).ok()?;
+        Some(Self { wire, shared: Arc::clone(shared), number })
     }
 
     /// Answers requests until one side has had enough. An error of the socket is the client's
@@ -103,11 +95,7 @@ impl Connection {
     /// The request and its side effects, with no other request in between.
     fn carry_out(&self, request: &Request, takes_effect: bool, faults: &[Arc<Fault>]) -> Reply {
         let state = &mut *self.shared.lock();
-        let reply = if takes_effect {
-            api::answer(state, request)
-        } else {
-            api::not_taken()
-        };
+        let reply = if takes_effect { api::answer(state, request) } else { api::not_taken() };
         for fault in faults {
             if let Action::Then(change) = &fault.action {
                 fault::run(change, &mut state.account.tasks);
@@ -129,14 +117,12 @@ impl Connection {
         match fault {
             Some(Action::Answer(scripted)) => return self.send(request, scripted),
             Some(Action::Truncated) => {
-                self.wire
-                    .write(&[reply.head_with_length().as_bytes(), half].concat())?;
+                self.wire.write(&[reply.head_with_length().as_bytes(), half].concat())?;
             }
             Some(Action::CutChunked) => {
                 let head = reply.head("Transfer-Encoding: chunked");
                 let size = format!("{:x}\r\n", reply.body.len());
-                self.wire
-                    .write(&[head.as_bytes(), size.as_bytes(), half].concat())?;
+                self.wire.write(&[head.as_bytes(), size.as_bytes(), half].concat())?;
             }
             Some(Action::SlowBody(interval)) => {
                 self.wire.write(reply.head_with_length().as_bytes())?;
@@ -166,11 +152,7 @@ impl Connection {
         let mut text = reply.head_with_length();
         text.push_str(&reply.body);
         self.wire.write(text.as_bytes())?;
-        Ok(if request.wants_close() {
-            After::Close
-        } else {
-            After::Keep
-        })
+        Ok(if request.wants_close() { After::Close } else { After::Keep })
     }
 }
 

@@ -61,10 +61,7 @@ impl Shared {
             sockets: BTreeMap::new(),
             next_connection: 0,
         };
-        Self {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-        }
+        Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// A closure of a test that panicked has spoilt nothing: the lock goes on.
@@ -74,9 +71,8 @@ impl Shared {
 
     /// Waits for a condition; false when `timeout` was too short.
     pub fn wait_until(&self, timeout: Duration, condition: impl Fn(&State) -> bool) -> bool {
-        let waited = self
-            .changed
-            .wait_timeout_while(self.lock(), timeout, |state| !condition(state));
+        let waited =
+            self.changed.wait_timeout_while(self.lock(), timeout, |state| !condition(state));
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
@@ -141,11 +137,7 @@ impl Shared {
         let mut state = self.lock();
         request.seq = state.log.len();
         state.log.push(request.clone());
-        let fired = if request.whole {
-            state.fire(request, false)
-        } else {
-            Vec::new()
-        };
+        let fired = if request.whole { state.fire(request, false) } else { Vec::new() };
         self.changed.notify_all();
         fired
     }
@@ -153,19 +145,11 @@ impl Shared {
 
 impl State {
     pub fn count(&self, kind: Kind) -> usize {
-        self.log
-            .iter()
-            .filter(|request| kind.covers(request.kind))
-            .count()
+        self.log.iter().filter(|request| kind.covers(request.kind)).count()
     }
 
     pub fn script(&mut self, trigger: Trigger, fault: Fault) {
-        self.rules.push(Rule {
-            trigger,
-            fault: Arc::new(fault),
-            seen: 0,
-            fired: false,
-        });
+        self.rules.push(Rule { trigger, fault: Arc::new(fault), seen: 0, fired: false });
     }
 
     /// Counts a request for every rule that fits, at the point of reading where the rule acts.

@@ -54,10 +54,7 @@ impl Task {
     }
 
     pub fn is_finished(&self) -> bool {
-        matches!(
-            &*self.status,
-            "success" | "failed" | "stopped" | "canceled" | "cancelled"
-        )
+        matches!(&*self.status, "success" | "failed" | "stopped" | "canceled" | "cancelled")
     }
 }
 
@@ -71,10 +68,7 @@ pub struct Tasks {
 
 impl Default for Tasks {
     fn default() -> Self {
-        Self {
-            rows: Vec::new(),
-            next_id: 33_512,
-        }
+        Self { rows: Vec::new(), next_id: 33_512 }
     }
 }
 
@@ -99,17 +93,13 @@ impl Tasks {
 
     /// Where the task is, or where it would have to be.
     fn place(&self, id: u64) -> Result<usize, usize> {
-        self.rows
-            .binary_search_by_key(&Reverse(id), |row| Reverse(row.id))
+        self.rows.binary_search_by_key(&Reverse(id), |row| Reverse(row.id))
     }
 
     /// Inserts a new own task under the next id, which it returns.
     pub fn commit(&mut self, model: &str, gpu: &str, hidden_reads: usize) -> u64 {
         let id = self.next_id;
-        self.insert(Task {
-            hidden_reads,
-            ..Task::new(id, model, gpu)
-        });
+        self.insert(Task { hidden_reads, ..Task::new(id, model, gpu) });
         self.next_id = self.rows[0].id + 1;
         id
     }
@@ -119,21 +109,13 @@ impl Tasks {
     }
 
     pub fn set_status(&mut self, id: u64, status: &str, verify_result: Option<i64>) {
-        let task = self
-            .rows
-            .iter_mut()
-            .find(|row| row.id == id)
-            .expect("a task of this id");
+        let task = self.rows.iter_mut().find(|row| row.id == id).expect("a task of this id");
         task.status = status.into();
         task.verify_result = verify_result;
     }
 
     pub fn finish_all(&mut self) {
-        for task in self
-            .rows
-            .iter_mut()
-            .filter(|task| task.mine && !task.is_finished())
-        {
+        for task in self.rows.iter_mut().filter(|task| task.mine && !task.is_finished()) {
             task.status = "success".into();
             task.verify_result = Some(1);
             task.points = Some(10);
@@ -142,10 +124,7 @@ impl Tasks {
 
     /// Own tasks that have not ended.
     pub fn unfinished(&self) -> usize {
-        self.rows
-            .iter()
-            .filter(|task| task.mine && !task.is_finished())
-            .count()
+        self.rows.iter().filter(|task| task.mine && !task.is_finished()).count()
     }
 
     /// Brings hidden tasks one read nearer to being listed.
