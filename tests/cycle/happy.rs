@@ -7,7 +7,6 @@ use crate::platform::Kind;
 fn six_are_accepted_and_the_cycle_cap_holds() {
     let machine = Machine::new(account(), &strs(&models(8)));
     let ended = machine.cycle(0);
-    println!("{}", ended.log);
     assert_eq!(ended.held(), "cycle_cap");
     assert_eq!(ended.lines("[live] submitted ").count(), 6);
     assert_eq!(machine.platform.count(Kind::Add), 6);

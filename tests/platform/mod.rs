@@ -14,7 +14,8 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "test support: a wrong use should stop the test where it stands"
+    clippy::disallowed_methods,
+    reason = "test support: a wrong use should stop the test where it stands, and time is real"
 )]
 
 mod account;
