@@ -54,14 +54,18 @@ fn main() -> ExitCode {
 
     println!("$ submitter run      # against {}\n", platform.base());
     let exit = run(&env);
-    println!("\nexit code {exit}\n\n$ submitter run      # a minute later: the cap holds over the hour\n");
+    println!(
+        "\nexit code {exit}\n\n$ submitter run      # a minute later: the cap holds over the hour\n"
+    );
     let again = run(&env);
     println!("\nexit code {again}\n");
 
     let accepted = platform.accepted();
     println!("What to look at:");
     println!("  result=submitted submitted={}   one line sums a cycle up", accepted.len());
-    println!("  {exit}, then {again}                   exit codes: submitted, then held and healthy");
+    println!(
+        "  {exit}, then {again}                   exit codes: submitted, then held and healthy"
+    );
     let twice = platform.posts().values().filter(|count| **count > 1).count();
     println!("  {twice} pairs POSTed twice         as the platform counted, over both runs");
     println!("  (model, card), as the platform has them now:");

@@ -318,3 +318,6 @@ impl Report {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

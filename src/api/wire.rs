@@ -327,3 +327,6 @@ pub fn build_config(body: &[u8]) -> Result<String, ReadError> {
     }
     Ok(yaml)
 }
+
+#[cfg(test)]
+mod tests;
