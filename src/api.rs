@@ -6,6 +6,7 @@ pub mod http;
 pub mod wire;
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,83 @@ pub struct TaskPage {
     pub rows: Vec<TaskRow>,
     /// Rows that lack a task id, model, card or status.
     pub unreadable: usize,
+}
+
+/// A part of everyone's tasks: those whose outcome says something of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bucket {
+    /// Passed.
+    Pass,
+    /// Not passed.
+    Fail,
+    /// Being verified.
+    Running,
+}
+
+impl Bucket {
+    /// The name in log lines.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Running => "running",
+        }
+    }
+
+    /// The `status` that the bucket asks for.
+    #[must_use]
+    pub fn status(self) -> &'static str {
+        match self {
+            Self::Pass | Self::Fail => "success",
+            Self::Running => "running",
+        }
+    }
+
+    /// The `verifyResult` that the bucket asks for.
+    #[must_use]
+    pub fn verify_result(self) -> Option<&'static str> {
+        match self {
+            Self::Pass => Some("1"),
+            Self::Fail => Some("-1"),
+            Self::Running => None,
+        }
+    }
+}
+
+/// A row of everyone's tasks, as it is: judging it is the reader's work.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SliceRow {
+    /// The task's id; none where it is absent, blank where it is not legible.
+    pub task: Option<String>,
+    /// The model, trimmed; blank where it is no text.
+    pub model: String,
+    /// The card, trimmed; blank where it is no text.
+    pub card: String,
+    /// The status, trimmed and lower-case.
+    pub status: String,
+    /// Whether it passed.
+    pub verify_result: Verdict,
+}
+
+/// A `verifyResult`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Absent or null.
+    Absent,
+    /// An integer, or one of the texts "1", "-1", "0".
+    Is(i64),
+    /// Anything else.
+    Odd,
+}
+
+/// A page of everyone's tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlicePage {
+    /// Rows in the whole bucket.
+    pub total: u64,
+    /// The rows.
+    pub rows: Vec<SliceRow>,
 }
 
 /// What a precheck found: the code that task/add would answer, for each card that is known and
@@ -195,6 +273,14 @@ pub enum AddError {
 pub trait ReadApi {
     /// One page of the own tasks, `size` rows a page, pages from 1.
     fn own_tasks(&self, current: u64, size: u64) -> Result<TaskPage, ReadError>;
+    /// One page of everyone's tasks in a bucket, asked for once, answered within `timeout`.
+    fn everyones_tasks(
+        &self,
+        bucket: Bucket,
+        current: u64,
+        size: u64,
+        timeout: Duration,
+    ) -> Result<SlicePage, ReadError>;
     /// Which cards the platform would refuse for a model. Unknown models are free everywhere.
     fn precheck(&self, model: &ModelId) -> Result<Precheck, ReadError>;
     /// `configParams` as the platform builds them. Asked only where a path is configured.

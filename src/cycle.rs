@@ -18,9 +18,12 @@ use crate::ledger::Ledger;
 use crate::pair::{ModelKey, Pair};
 use crate::remote::{self, Remote, Stats, Unknown};
 use crate::report::{LedgerCounts, Report};
-use crate::settings::Hint;
+use crate::secret::Token;
+use crate::settings::{FootholdPages, Hint};
+use crate::sources::Section;
 use crate::sources::baked::Data;
-use crate::sources::{Candidate, merge};
+use crate::sources::foothold::{self, Dropped, Snapshot};
+use crate::sources::merge::{self, Ranked};
 use crate::submit::{Desk, paused};
 use crate::text::Field;
 
@@ -54,6 +57,17 @@ pub struct Sending {
     pub build_config: Result<(), &'static str>,
 }
 
+/// How other users' tasks are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Slices<'a> {
+    /// Their number and size.
+    pub pages: FootholdPages,
+    /// The only section that may be added to.
+    pub section: Option<Section>,
+    /// What must not stand in any record.
+    pub token: &'a Token,
+}
+
 /// A cycle under way.
 #[derive(Debug)]
 pub struct Cycle<'a, R, D> {
@@ -65,6 +79,8 @@ pub struct Cycle<'a, R, D> {
     pub data: &'a Data,
     /// Pairs that an earlier system has submitted.
     pub carried_over: &'a [Pair],
+    /// Whether and how other users' tasks are read.
+    pub slices: Option<Slices<'a>>,
     /// The numbers.
     pub limits: &'a Limits,
     /// What is sent.
@@ -93,7 +109,7 @@ struct Known {
     no_build_config: bool,
 }
 
-impl<'a, R: ReadApi, D: Desk> Cycle<'a, R, D> {
+impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     /// Runs the cycle to its end, and says why it ended there.
     #[must_use]
     pub fn run(mut self) -> Hold {
@@ -109,10 +125,10 @@ impl<'a, R: ReadApi, D: Desk> Cycle<'a, R, D> {
         self.hourly_cap(known)?;
         self.rebuild(known)?;
         self.settle(known)?;
-        let candidates = self.candidates()?;
+        let candidates = self.candidates(known)?;
         self.gate(known)?;
-        for candidate in candidates {
-            self.candidate(known, candidate)?;
+        for ranked in &candidates {
+            self.candidate(known, &ranked.candidate)?;
         }
         Ok(())
     }
@@ -241,12 +257,33 @@ impl<'a, R: ReadApi, D: Desk> Cycle<'a, R, D> {
     }
 
     /// The candidates in the order in which they are tried.
-    fn candidates(&self) -> Result<Vec<&'a Candidate>, Hold> {
-        let ordered = merge::order(&self.data.candidates);
-        if ordered.is_empty() {
+    fn candidates(&self, known: &Known) -> Result<Vec<Ranked>, Hold> {
+        // Where the gate is shut anyway, other users' tasks are not worth their requests.
+        let slices = self.slices.filter(|_| self.gate(known).is_ok());
+        let snapshot = slices.map_or(Ok(Snapshot::default()), |slices| self.read_slices(slices))?;
+        let only = self.slices.and_then(|slices| slices.section);
+        let ranked = merge::merge(&self.data.candidates, &snapshot, &self.data.catalog, only);
+        if ranked.is_empty() {
             return Err(Hold::because(Reason::NoCandidates, "the candidate list is empty"));
         }
-        Ok(ordered)
+        Ok(ranked)
+    }
+
+    /// What other users' tasks say; nothing where any of it is not as it should be.
+    fn read_slices(&self, slices: Slices<'_>) -> Result<Snapshot, Hold> {
+        let Slices { pages, token, .. } = slices;
+        let clock = self.watch.clock;
+        match foothold::read(self.api, pages, &self.data.catalog, token, clock) {
+            Ok(snapshot) => {
+                log::info!("[foothold] reason=ok");
+                Ok(snapshot)
+            }
+            Err(Dropped::Because(reason)) => {
+                log::info!("[foothold] reason={reason}");
+                Ok(Snapshot::default())
+            }
+            Err(Dropped::Hold(hold)) => Err(hold),
+        }
     }
 
     /// Whether one more task fits into the queue.

@@ -10,7 +10,7 @@ use crate::api::ReadApi;
 use crate::api::http::{Endpoint, HttpReader, HttpWriter};
 use crate::cli::Run;
 use crate::clock::{Clock, Watch};
-use crate::cycle::{Cycle, Limits, Sending};
+use crate::cycle::{Cycle, Limits, Sending, Slices};
 use crate::env::Env;
 use crate::exit::{self, Hold, Reason};
 use crate::journal;
@@ -19,7 +19,8 @@ use crate::pair::Pair;
 use crate::pause::PauseFile;
 use crate::report::{End, Report};
 use crate::secret::{self, Token};
-use crate::settings::{ConfigSource, Settings, read_snapshot_file};
+use crate::settings::{ConfigSource, PendingSection, Settings, read_snapshot_file};
+use crate::sources::Section;
 use crate::sources::baked::{self, Data};
 use crate::sources::carried_over;
 use crate::submit::{Desk, Live, Rehearsal};
@@ -102,6 +103,18 @@ impl Local {
         }
     }
 
+    fn slices(&self) -> Option<Slices<'_>> {
+        let settings = &self.settings;
+        settings.foothold.then_some(Slices {
+            pages: settings.foothold_pages,
+            section: settings.pending_section.map(|section| match section {
+                PendingSection::A => Section::A,
+                PendingSection::B => Section::B,
+            }),
+            token: &self.token,
+        })
+    }
+
     fn sending(&self) -> Sending {
         let build_config = match (self.settings.config_source, &self.settings.build_config_path) {
             (ConfigSource::Sample, _) => Err("sample_chosen"),
@@ -163,6 +176,7 @@ impl Table<'_> {
             desk,
             data: &self.local.data,
             carried_over: &self.local.carried_over,
+            slices: self.local.slices(),
             limits: &self.local.limits(),
             sending: &self.local.sending(),
             watch: self.watch,

@@ -4,6 +4,7 @@ pub mod baked;
 mod baked_ledger;
 pub mod candidates;
 pub mod carried_over;
+pub mod foothold;
 pub mod merge;
 
 use std::fs;
@@ -83,8 +84,10 @@ pub enum Section {
     B,
 }
 
-/// What is known of a model elsewhere on the platform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+/// What is known of a model elsewhere on the platform, the best first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Foothold {
     /// Verified on another card.

@@ -11,7 +11,8 @@ use ureq::http::Response;
 use ureq::{Agent, Body, SendBody};
 
 use super::{
-    Accepted, AddError, NewTask, Precheck, ReadApi, ReadError, TaskPage, WriteApi, answer, wire,
+    Accepted, AddError, Bucket, NewTask, Precheck, ReadApi, ReadError, SlicePage, TaskPage,
+    WriteApi, answer, wire,
 };
 use crate::clock::Watch;
 use crate::gpu::Catalog;
@@ -97,7 +98,7 @@ impl<'a> HttpReader<'a> {
         let mut retries = 0;
         loop {
             self.endpoint.watch.may_start().map_err(ReadError::Stopped)?;
-            let outcome = self.get_once(path, query);
+            let outcome = self.get_once(path, query, self.endpoint.timeout);
             let retry_after = match &outcome {
                 Ok(answer) if answer.status == 429 || answer.status >= 500 => &answer.retry_after,
                 Err(ReadError::Transport(_)) => &None,
@@ -112,13 +113,21 @@ impl<'a> HttpReader<'a> {
         }
     }
 
-    fn get_once(&self, path: &str, query: &[(&str, &str)]) -> Result<Answer, ReadError> {
+    fn get_once(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+        timeout: Duration,
+    ) -> Result<Answer, ReadError> {
         self.endpoint.requests.fetch_add(1, Ordering::Relaxed);
         let response = self
             .agent
             .get(self.endpoint.url(path))
             .header("Xc-Token", self.endpoint.token.expose())
             .query_pairs(query.iter().copied())
+            .config()
+            .timeout_global(Some(timeout))
+            .build()
             .call()
             .map_err(|error| ReadError::Transport(error.to_string()))?;
         read_answer(response).map_err(|error| match error {
@@ -151,6 +160,26 @@ impl ReadApi for HttpReader<'_> {
         let answer = self
             .get(TASK_PAGE, &[("onlyMine", "true"), ("pageSize", &size), ("current", &current)])?;
         wire::task_page(&Self::body(answer, true)?)
+    }
+
+    fn everyones_tasks(
+        &self,
+        bucket: Bucket,
+        current: u64,
+        size: u64,
+        timeout: Duration,
+    ) -> Result<SlicePage, ReadError> {
+        let (current, size) = (current.to_string(), size.to_string());
+        let mut query = vec![
+            ("onlyMine", "false"),
+            ("status", bucket.status()),
+            ("pageSize", &size),
+            ("current", &current),
+        ];
+        query.extend(bucket.verify_result().map(|result| ("verifyResult", result)));
+        self.endpoint.watch.may_start().map_err(ReadError::Stopped)?;
+        let answer = self.get_once(TASK_PAGE, &query, timeout.min(self.endpoint.timeout))?;
+        wire::slice_page(&Self::body(answer, true)?)
     }
 
     fn precheck(&self, model: &ModelId) -> Result<Precheck, ReadError> {

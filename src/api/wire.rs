@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Precheck, ReadError, TaskId, TaskPage, TaskRow};
+use super::{Precheck, ReadError, SlicePage, SliceRow, TaskId, TaskPage, TaskRow, Verdict};
 use crate::codes;
 use crate::gpu::Catalog;
 
@@ -19,8 +19,10 @@ const CODE_UNKNOWN_MODEL: i64 = 40_400;
 /// that one odd field costs one row and not the page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Scalar<'a> {
-    /// Absent, `null`, or neither an integer nor a text.
+    /// Absent or `null`.
     #[default]
+    Null,
+    /// Neither a number nor a text.
     Other,
     /// An integer.
     Int(i64),
@@ -72,7 +74,7 @@ impl Scalar<'_> {
             Self::Int(value) => *value as f64,
             Self::Float(value) => *value,
             Self::Text(text) => text.trim().parse().unwrap_or(0.0),
-            Self::Other => 0.0,
+            Self::Null | Self::Other => 0.0,
         };
         if points.is_finite() { points } else { 0.0 }
     }
@@ -105,7 +107,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Scalar<'a> {
                 Ok(Scalar::Text(Cow::Owned(text.to_owned())))
             }
             fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Scalar::Other)
+                Ok(Scalar::Null)
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
@@ -202,6 +204,14 @@ struct Page<'a> {
     records: Option<Vec<Option<Record<'a>>>>,
 }
 
+impl Page<'_> {
+    fn number(name: &str, value: &Scalar<'_>) -> Result<u64, ReadError> {
+        value
+            .number()
+            .ok_or_else(|| ReadError::MalformedData(format!("{name} is not a whole number")))
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record<'a> {
@@ -235,12 +245,7 @@ impl Record<'_> {
 /// Reads a `task/page` answer.
 pub fn task_page(body: &[u8]) -> Result<TaskPage, ReadError> {
     let page: Page<'_> = data(body)?;
-    let number = |name: &str, value: &Scalar<'_>| {
-        value
-            .number()
-            .ok_or_else(|| ReadError::MalformedData(format!("{name} is not a whole number")))
-    };
-    let total = number("total", &page.total)?;
+    let total = Page::number("total", &page.total)?;
     let records = match page.records {
         Some(records) => records,
         None if total == 0 => Vec::new(),
@@ -249,12 +254,43 @@ pub fn task_page(body: &[u8]) -> Result<TaskPage, ReadError> {
     let rows: Vec<TaskRow> =
         records.iter().filter_map(|record| record.as_ref().and_then(Record::row)).collect();
     Ok(TaskPage {
-        current: number("current", &page.current)?,
-        size: number("size", &page.size)?,
+        current: Page::number("current", &page.current)?,
+        size: Page::number("size", &page.size)?,
         total,
         unreadable: records.len() - rows.len(),
         rows,
     })
+}
+
+impl Record<'_> {
+    fn slice_row(&self) -> SliceRow {
+        let text = |value: &Scalar<'_>| value.text().unwrap_or_default().to_owned();
+        SliceRow {
+            task: match &self.task_id {
+                Scalar::Null => None,
+                id => Some(id.number().map(|id| id.to_string()).unwrap_or_default()),
+            },
+            model: text(&self.model_id),
+            card: text(&self.gpu_type),
+            status: text(&self.status).to_lowercase(),
+            verify_result: match &self.verify_result {
+                Scalar::Null => Verdict::Absent,
+                Scalar::Text(text) if !["1", "-1", "0"].contains(&text.as_ref()) => Verdict::Odd,
+                value => value.signed().map_or(Verdict::Odd, Verdict::Is),
+            },
+        }
+    }
+}
+
+/// Reads a `task/page` answer of everyone's tasks.
+pub fn slice_page(body: &[u8]) -> Result<SlicePage, ReadError> {
+    let page: Page<'_> = data(body)?;
+    let total = Page::number("total", &page.total)?;
+    let malformed = |what: &str| ReadError::MalformedData(what.to_owned());
+    let records = page.records.ok_or_else(|| malformed("no list"))?;
+    let rows = records.iter().map(|record| record.as_ref().map(Record::slice_row));
+    let rows: Option<Vec<SliceRow>> = rows.collect();
+    Ok(SlicePage { total, rows: rows.ok_or_else(|| malformed("a null record"))? })
 }
 
 /// Reads a precheck answer, for all cards of the catalogue. A malformed row of a known card

@@ -1,7 +1,8 @@
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 use super::*;
-use crate::api::{NewTask, Precheck};
+use crate::api::{Bucket, NewTask, Precheck, SlicePage};
 use crate::pair::ModelId;
 
 /// Answers page requests from a script: a list, and a twist on the pages of it.
@@ -23,6 +24,15 @@ impl<F: Fn(usize, u64, u64) -> Result<TaskPage, ReadError>> ReadApi for Fake<F> 
         assert!(self.asked.borrow().len() < 50, "the read does not end");
         self.calls.set(self.calls.get() + 1);
         (self.answer)(self.calls.get(), current, size)
+    }
+    fn everyones_tasks(
+        &self,
+        _: Bucket,
+        _: u64,
+        _: u64,
+        _: Duration,
+    ) -> Result<SlicePage, ReadError> {
+        unreachable!()
     }
     fn precheck(&self, _: &ModelId) -> Result<Precheck, ReadError> {
         unreachable!()

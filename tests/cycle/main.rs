@@ -11,3 +11,4 @@ mod platform;
 
 mod happy;
 mod kit;
+mod slices;
