@@ -179,7 +179,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         }
         self.report.stats(known.stats);
         let horizon = self.horizon();
-        let journal_marks = self.desk.history().blocked_count(&horizon);
+        let journal_marks = self.desk.history().blocks().count(&horizon);
         self.report.ledger(LedgerCounts {
             remote: known.remote.tasks.len() as u64,
             baked: (baked.pairs.len() + baked.blocked.len() + self.carried_over.len()) as u64,

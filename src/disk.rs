@@ -36,7 +36,8 @@ pub fn create_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     sync_dir(folder_of(path))
 }
 
-fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf> {
+/// Writes a temporary file beside `path`, durably, and returns its path.
+pub fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".new-{}", std::process::id()));
     let temporary = path.with_file_name(name);

@@ -14,6 +14,10 @@ use std::io;
 use self::event::{Event, Header, Record, VERSION};
 use self::history::History;
 
+/// A journal is compacted when it is larger than this, in bytes: some months of hourly runs, and
+/// a replay of a few milliseconds.
+const COMPACT_FROM: u64 = 4 << 20;
+
 /// The bytes under a journal.
 pub trait LogFile {
     /// Whether the file that is locked is still the one that others find under its name.
@@ -22,6 +26,11 @@ pub trait LogFile {
     fn append(&mut self, line: &[u8], durable: bool) -> io::Result<()>;
     /// Cuts everything behind `len` bytes off, durably.
     fn cut(&mut self, len: u64) -> io::Result<()>;
+    /// Puts other content in the place of all of it, durably and in one step: a crash leaves the
+    /// old or the new. The lock is held throughout, on whichever file others find.
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Length in bytes.
+    fn length(&self) -> u64;
 }
 
 /// Why a journal cannot be trusted.
@@ -46,6 +55,8 @@ pub struct Replay {
     pub history: History,
     /// Length of the whole lines in bytes.
     pub whole: u64,
+    /// Bytes that the last compaction left.
+    pub compacted: u64,
     /// The bytes behind the last newline, as far as they are text.
     pub torn: Option<String>,
 }
@@ -61,24 +72,41 @@ pub fn replay(bytes: &[u8]) -> Result<Replay, Damage> {
     let torn = String::from_utf8_lossy(&bytes[whole..]).into_owned();
     let mut lines = bytes[..whole.saturating_sub(1)].split(|byte| *byte == b'\n');
     let damage = |line, what| Damage { line, what };
-    check_header(lines.next().unwrap_or_default()).map_err(|what| damage(1, what))?;
+    let header = check_header(lines.next().unwrap_or_default()).map_err(|what| damage(1, what))?;
     let mut history = History::default();
     for (at, line) in lines.enumerate() {
         let record: Record = serde_json::from_slice(line)
             .map_err(|error| damage(at + 2, format!("not a record: {error}")))?;
         history.apply(record).map_err(|what| damage(at + 2, what))?;
     }
-    Ok(Replay { history, whole: whole as u64, torn: Some(torn).filter(|torn| !torn.is_empty()) })
+    Ok(Replay {
+        history,
+        whole: whole as u64,
+        compacted: header.compacted,
+        torn: Some(torn).filter(|torn| !torn.is_empty()),
+    })
 }
 
-fn check_header(line: &[u8]) -> Result<(), String> {
-    match serde_json::from_slice(line) {
-        Ok(Header { submitter_journal: VERSION }) => Ok(()),
-        Ok(Header { submitter_journal: newer }) => Err(format!(
-            "format {newer}, where this program knows {VERSION}: use the newer program"
-        )),
-        Err(_) => Err("the header is missing".to_owned()),
+fn check_header(line: &[u8]) -> Result<Header, String> {
+    /// What every version's header has.
+    #[derive(serde::Deserialize)]
+    struct AnyVersion {
+        submitter_journal: u32,
     }
+    let missing = |_| "the header is missing".to_owned();
+    match serde_json::from_slice(line).map_err(missing)? {
+        AnyVersion { submitter_journal: VERSION } => serde_json::from_slice(line).map_err(missing),
+        AnyVersion { submitter_journal: other } => Err(format!(
+            "format {other}, where this program knows {VERSION}: use the newer program"
+        )),
+    }
+}
+
+/// The first line of a journal.
+fn header(compacted: u64) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&Header { submitter_journal: VERSION, compacted })?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// The line of an event, newline included.
@@ -111,7 +139,25 @@ impl<L: LogFile> Journal<L> {
         if let Some(text) = torn {
             journal.record(now, Event::Torn { text })?;
         }
+        if journal.log.length() > COMPACT_FROM.max(replay.compacted.saturating_mul(2)) {
+            journal.compact(now)?;
+        }
         Ok(journal)
+    }
+
+    /// Puts the fewest records that say the same in the place of all. The history itself comes
+    /// from them, so that this run decides by what the next one will replay.
+    fn compact(&mut self, now: u64) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for record in self.history.compacted(now) {
+            lines.extend(line_of(&record)?);
+        }
+        let mut bytes = header(lines.len() as u64)?;
+        bytes.extend(lines);
+        let replayed = replay(&bytes).map_err(|damage| io::Error::other(damage.to_string()))?;
+        self.log.replace(&bytes)?;
+        self.history = replayed.history;
+        Ok(())
     }
 
     /// What the journal knows.

@@ -37,7 +37,7 @@ pub fn pause(state_dir: &Path, reason: Option<&str>, clock: &dyn Clock) -> Resul
 /// `state_write_failed`; the pause then stays.
 pub fn resume(state_dir: &Path, clock: &dyn Clock) -> Result<Vec<Pair>, Hold> {
     let mut opened = loop {
-        match file::open(state_dir, clock.now(), Duration::MAX) {
+        match file::open_dir(state_dir, clock.now(), Duration::MAX) {
             Err(hold) if hold.reason == Reason::AnotherRun && clock.elapsed() < PATIENCE => {
                 clock.sleep(ASK_AGAIN);
             }

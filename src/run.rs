@@ -151,7 +151,7 @@ fn cycle(
         journal::file::peek(&settings.state_dir)
             .map(|history| table.run(&mut Rehearsal { history, pause, watch }, report))
     } else {
-        journal::file::open(&settings.state_dir, clock.now(), deadline).map(|opened| {
+        journal::file::open_dir(&settings.state_dir, clock.now(), deadline).map(|opened| {
             tell_opening(&settings.state_dir, opened.created, opened.torn);
             let writer = HttpWriter::new(endpoint);
             let mut desk = Live { journal: opened.journal, writer, pause, watch };

@@ -92,7 +92,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     /// The code for which the platform is known not to take a pair.
     fn mark(&self, pair: &Pair) -> Option<i64> {
         let baked = self.data.marks.get(pair).map(|code| i64::from(*code));
-        baked.or_else(|| self.desk.history().blocked(pair, &self.horizon()))
+        baked.or_else(|| self.desk.history().blocks().code(pair, &self.horizon()))
     }
 
     fn skip(&mut self, model: &str, gpu: Option<&Gpu>, skip: &Skip) {

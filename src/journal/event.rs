@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::history::{Block, Submission};
 use crate::api::TaskId;
 use crate::gpu::Gpu;
 use crate::pair::{ModelKey, Pair};
@@ -13,6 +14,14 @@ use crate::remote::Stats;
 pub struct Header {
     /// The format's version.
     pub submitter_journal: u32,
+    /// Bytes that the last compaction left; 0: there was none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compacted: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// The version that this program writes.
@@ -94,6 +103,15 @@ pub enum Event {
         /// The pairs whose tasks were missing.
         acknowledged: Vec<Pair>,
     },
+    /// A person said, of a pair in doubt, whether the platform has it.
+    Resolved {
+        /// The pair.
+        pair: Pair,
+        /// Whether it was taken; if not, it is free.
+        submitted: bool,
+    },
+    /// Everything about one model, in place of older records: by a compaction or a repair.
+    Model(Kept),
     /// What a precheck said.
     Precheck {
         /// The model asked for.
@@ -110,6 +128,23 @@ pub enum Event {
         /// What was legible of them.
         text: String,
     },
+}
+
+/// What is kept of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// The model.
+    pub model: ModelKey,
+    /// It is taken on every card.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
+    /// Its taken pairs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<(Gpu, Submission)>,
+    /// Pairs of it that the platform will not take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked: Vec<(Gpu, Block)>,
 }
 
 /// How a cycle ended.

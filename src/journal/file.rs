@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Header, VERSION};
 use super::history::History;
-use super::{Journal, LogFile, Replay, replay};
+use super::{Journal, LogFile, Replay, header, replay};
 use crate::disk;
 use crate::exit::{Hold, Reason};
 
@@ -58,6 +57,28 @@ impl LogFile for JournalFile {
         self.len = len;
         Ok(())
     }
+
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let temporary = disk::write_beside(&self.path, bytes, 0o600)?;
+        let locked = open(&temporary).and_then(|file| {
+            // Locked before anybody can find it under the journal's name. Whoever has opened the
+            // old file finds, once it is free, that it is not the one at the path any more.
+            file.try_lock()?;
+            std::fs::rename(&temporary, &self.path)?;
+            Ok(file)
+        });
+        self.file = locked.inspect_err(|_| drop(std::fs::remove_file(&temporary)))?;
+        self.len = bytes.len() as u64;
+        disk::sync_dir(self.path.parent().unwrap_or(Path::new(".")))
+    }
+
+    fn length(&self) -> u64 {
+        self.len
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).append(true).open(path)
 }
 
 /// Who holds the lock. For people: nothing is decided by it but which of two exit codes a run
@@ -85,7 +106,7 @@ pub struct Opened {
 /// # Errors
 /// `another_run` (as stuck where the holder began more than twice `deadline` ago),
 /// `journal_damaged`, `state_write_failed`.
-pub fn open(dir: &Path, now: u64, deadline: Duration) -> Result<Opened, Hold> {
+pub fn open_dir(dir: &Path, now: u64, deadline: Duration) -> Result<Opened, Hold> {
     let path = dir.join(JOURNAL);
     let failed = |tried: &str, error: &io::Error| {
         Hold::because(Reason::StateWriteFailed, format!("{tried} {}: {error}", path.display()))
@@ -134,16 +155,13 @@ pub fn peek(dir: &Path) -> Result<History, Hold> {
 }
 
 fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
-    let open = || OpenOptions::new().read(true).append(true).open(path);
-    match open() {
+    match open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut header = to_json(&Header { submitter_journal: VERSION });
-            header.push(b'\n');
-            let created = match disk::create_whole(path, &header, 0o600) {
+            let created = match disk::create_whole(path, &header(0)?, 0o600) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
                 other => other.map(|()| true)?,
             };
-            Ok((open()?, created))
+            Ok((open(path)?, created))
         }
         other => other.map(|file| (file, false)),
     }

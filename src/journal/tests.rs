@@ -41,6 +41,13 @@ impl LogFile for Memory {
         self.0.borrow_mut().bytes.truncate(usize::try_from(len).unwrap());
         Ok(())
     }
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.borrow_mut().bytes = bytes.to_vec();
+        Ok(())
+    }
+    fn length(&self) -> u64 {
+        self.0.borrow().bytes.len() as u64
+    }
 }
 
 fn resumed(text: &str) -> (Journal<Memory>, Memory) {
@@ -126,4 +133,68 @@ fn a_journal_that_was_moved_takes_no_intent() {
     let error = journal.record(1, intent("a/b")).unwrap_err();
     assert!(error.to_string().contains("moved or replaced"), "{error}");
     assert_eq!(disk.0.borrow().bytes, HEADER.as_bytes());
+}
+
+/// A history with something of everything in it.
+fn full_history() -> String {
+    let pair =
+        |n: u32| Pair::new(ModelKey::parse(&format!("org/m{n}")).unwrap(), Gpu::verbatim("A_1"));
+    let mut text = HEADER.to_owned();
+    let mut add = |event| text.push_str(&line(event));
+    for n in 0..6 {
+        add(Event::Intent { pair: pair(n) });
+    }
+    add(Event::Accepted { pair: pair(0), task: Some(crate::api::TaskId(5)) });
+    add(Event::Accepted { pair: pair(1), task: None });
+    add(Event::Missing { pair: pair(1) });
+    add(Event::Rejected { pair: pair(2), code: 60_022 });
+    add(Event::Rejected { pair: pair(3), code: 60_008 });
+    add(Event::InDoubt { pair: pair(4), http: Some(502) });
+    add(Event::Precheck { model: pair(0).model, blocked: vec![(pair(0).gpu, 60_028)] });
+    add(Event::Torn { text: r#"{"at":1,"event":{"intent":{"pair":["org/torn","#.into() });
+    add(Event::Stats(crate::remote::Stats { total: 7, ..Default::default() }));
+    add(Event::Paused { reason: "task_vanished".into() });
+    let end = event::CycleEnd {
+        reason: "cycle_cap".into(),
+        exit: 0,
+        submitted: 6,
+        rejected: 0,
+        in_doubt: 0,
+        requests: 9,
+    };
+    add(Event::Cycle(end));
+    text
+}
+
+#[test]
+fn a_compaction_forgets_nothing_that_a_decision_rests_on() {
+    let (mut journal, disk) = resumed(&full_history());
+    let mut before = journal.history().clone();
+    journal.compact(9).unwrap();
+    let after = replay(&disk.0.borrow().bytes).unwrap();
+    assert_eq!(&after.history, journal.history());
+    // Open or not, an intent without an outcome is in doubt for every later run.
+    before.forget_open_intents();
+    assert_eq!(after.history, before);
+    assert!(after.compacted > 0);
+    // And again, to the same bytes.
+    let once = disk.0.borrow().bytes.clone();
+    journal.compact(9).unwrap();
+    assert_eq!(disk.0.borrow().bytes, once);
+}
+
+#[test]
+fn a_journal_is_compacted_when_it_is_large_and_not_at_every_start() {
+    let mut text = full_history();
+    let stats = line(Event::Stats(crate::remote::Stats::default()));
+    while text.len() as u64 <= COMPACT_FROM {
+        text.push_str(&stats);
+    }
+    let (journal, disk) = resumed(&text);
+    let small = disk.0.borrow().bytes.len();
+    assert!(small < 4_000, "{small} bytes are left");
+    assert_eq!(journal.history().submissions().count(), 4);
+
+    let (_, disk) = resumed(&full_history());
+    assert_eq!(disk.0.borrow().bytes, full_history().as_bytes());
 }

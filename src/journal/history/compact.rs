@@ -1,0 +1,53 @@
+//! The fewest records that add up to a history.
+
+use std::collections::BTreeMap;
+
+use super::History;
+use crate::journal::event::{Event, Kept, Record};
+use crate::pair::ModelKey;
+
+impl History {
+    /// Records that replay to this very history, written at `now`: one for each model, one
+    /// for each day of stats, and the last cycle. An intent that is open becomes what it is for
+    /// every later run, a pair in doubt.
+    #[must_use]
+    pub fn compacted(&self, now: u64) -> Vec<Record> {
+        let mut models = Models::default();
+        for (pair, submission) in &self.submissions {
+            models.of(&pair.model).taken.push((pair.gpu.clone(), submission.clone()));
+        }
+        for (pair, block) in self.blocks.iter() {
+            models.of(&pair.model).blocked.push((pair.gpu.clone(), *block));
+        }
+        for model in &self.whole_models {
+            models.of(model).whole = true;
+        }
+        let stats =
+            self.stats.iter().map(|(at, stats)| Record { at: *at, event: Event::Stats(*stats) });
+        let models = models.0.into_values().map(|mut kept| {
+            kept.taken.sort_by(|a, b| a.0.cmp(&b.0));
+            kept.blocked.sort_by(|a, b| a.0.cmp(&b.0));
+            Record { at: now, event: Event::Model(kept) }
+        });
+        let cycle = self.cycle.iter();
+        let cycle = cycle.map(|(at, end)| Record { at: *at, event: Event::Cycle(end.clone()) });
+        let pause = self.pause.iter();
+        let pause =
+            pause.map(|reason| Record { at: now, event: Event::Paused { reason: reason.clone() } });
+        models.chain(stats).chain(cycle).chain(pause).collect()
+    }
+}
+
+#[derive(Default)]
+struct Models(BTreeMap<ModelKey, Kept>);
+
+impl Models {
+    fn of(&mut self, model: &ModelKey) -> &mut Kept {
+        self.0.entry(model.clone()).or_insert_with(|| Kept {
+            model: model.clone(),
+            whole: false,
+            taken: Vec::new(),
+            blocked: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,135 @@
+use super::*;
+use crate::gpu::Gpu;
+
+const HORIZON: Horizon = Horizon { now: 1_000_000, window: 3_240, cooldown: 86_400 };
+
+fn pair(model: &str) -> Pair {
+    Pair::new(ModelKey::parse(model).unwrap(), Gpu::verbatim("A_1"))
+}
+
+fn history(records: Vec<(u64, Event)>) -> Result<History, String> {
+    let mut history = History::default();
+    for (at, event) in records {
+        history.apply(Record { at, event })?;
+    }
+    Ok(history)
+}
+
+fn intent(model: &str) -> Event {
+    Event::Intent { pair: pair(model) }
+}
+
+#[test]
+fn a_pair_is_free_again_only_by_an_outcome_that_says_so() {
+    let now = HORIZON.now;
+    let released = Event::Released { pair: pair("a/b"), reason: "http_error".into() };
+    let rejected = Event::Rejected { pair: pair("a/b"), code: 60_022 };
+    let in_doubt = Event::InDoubt { pair: pair("a/b"), http: None };
+    let accepted = Event::Accepted { pair: pair("a/b"), task: None };
+    for (outcome, taken) in [
+        (None, 1),
+        (Some(in_doubt), 1),
+        (Some(accepted), 1),
+        (Some(released), 0),
+        (Some(rejected), 0),
+    ] {
+        let mut records = vec![(now, intent("a/b"))];
+        records.extend(outcome.map(|event| (now, event)));
+        assert_eq!(history(records).unwrap().submitted_within(&HORIZON), taken);
+    }
+}
+
+#[test]
+fn an_outcome_that_does_not_follow_its_intent_is_damage() {
+    let now = HORIZON.now;
+    let released = || Event::Released { pair: pair("a/b"), reason: "http_error".into() };
+    let in_doubt = Event::InDoubt { pair: pair("a/b"), http: None };
+    for records in [
+        vec![(now, released())],
+        vec![(now, intent("a/b")), (now, in_doubt), (now, released())],
+        vec![(now, intent("a/b")), (now, intent("a/b"))],
+        vec![(now, intent("a/b")), (now, Event::Missing { pair: pair("a/b") })],
+        vec![(now, Event::Settled { pair: pair("a/b"), task: None })],
+    ] {
+        assert!(history(records.clone()).is_err(), "{records:?}");
+    }
+}
+
+#[test]
+fn cool_downs_end_and_marks_do_not() {
+    let long_ago = HORIZON.now - 86_400;
+    let block = |at, code| {
+        let rejected = Event::Rejected { pair: pair("a/b"), code };
+        history(vec![(at, intent("a/b")), (at, rejected)])
+            .unwrap()
+            .blocks()
+            .code(&pair("a/b"), &HORIZON)
+    };
+    assert_eq!(block(long_ago, 60_008), None);
+    assert_eq!(block(long_ago + 1, 60_008), Some(60_008));
+    assert_eq!(block(long_ago, 60_028), Some(60_028));
+    assert_eq!(block(HORIZON.now, 60_007), None);
+    assert_eq!(block(HORIZON.now, 60_014), None);
+    let precheck = |at, code| {
+        let model = pair("a/b").model;
+        let event = Event::Precheck { model, blocked: vec![(Gpu::verbatim("A_1"), code)] };
+        history(vec![(at, event)]).unwrap().blocks().code(&pair("a/b"), &HORIZON)
+    };
+    assert_eq!(precheck(long_ago, 60_028), None);
+    assert_eq!(precheck(long_ago + 1, 60_028), Some(60_028));
+    assert_eq!(precheck(0, 60_027), Some(60_027));
+}
+
+#[test]
+fn records_of_a_wrong_clock_are_told_and_not_counted() {
+    let edge = HORIZON.now + HORIZON.window;
+    for (at, counted, ahead) in [
+        (HORIZON.now - HORIZON.window, 0, 0),
+        (HORIZON.now - HORIZON.window + 1, 1, 0),
+        (edge, 1, 0),
+        (edge + 1, 0, 1),
+        (u64::MAX, 0, 1),
+    ] {
+        let history = history(vec![(at, intent("a/b"))]).unwrap();
+        assert_eq!(history.submitted_within(&HORIZON), counted, "{at}");
+        assert_eq!(history.dated_ahead(&HORIZON), ahead, "{at}");
+    }
+}
+
+/// C04: a torn tail is a possible intent.
+#[test]
+fn c04_a_torn_intent_is_taken_as_far_as_it_is_legible() {
+    let record = Record { at: 7, event: intent("org/model") };
+    let whole = serde_json::to_string(&record).unwrap();
+    for end in 0..=whole.len() {
+        let torn = Event::Torn { text: whole[..end].to_owned() };
+        let history = history(vec![(7, torn)]).unwrap();
+        let pairs = history.submissions().count();
+        let models = history.whole_models().count();
+        let after_model = whole.find(r#"model""#).unwrap() + r#"model""#.len();
+        let after_card = whole.find(r#"A_1""#).unwrap() + r#"A_1""#.len();
+        let expected = match end {
+            end if end >= after_card => (1, 0),
+            end if end >= after_model => (0, 1),
+            _ => (0, 0),
+        };
+        assert_eq!((pairs, models), expected, "{}", &whole[..end]);
+    }
+}
+
+#[test]
+fn a_person_acknowledges_what_is_missing_and_frees_nothing() {
+    let now = HORIZON.now;
+    let history = history(vec![
+        (now, intent("a/b")),
+        (now, Event::Accepted { pair: pair("a/b"), task: Some(TaskId(5)) }),
+        (now, Event::Missing { pair: pair("a/b") }),
+        (now, Event::Paused { reason: "task_vanished".into() }),
+        (now, Event::Resumed { acknowledged: vec![pair("a/b")] }),
+    ])
+    .unwrap();
+    let (_, submission) = history.submissions().next().unwrap();
+    assert!(submission.accepted.as_ref().unwrap().acknowledged);
+    assert_eq!(history.pause(), None);
+    assert_eq!(history.submitted_within(&HORIZON), 1);
+}
