@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::exit::{Hold, Reason};
 use crate::journal::event::Event;
-use crate::journal::file;
+use crate::journal::{Journal, LogFile, file};
 use crate::pair::Pair;
 use crate::pause::{Pause, PauseFile, PauseStore};
 
@@ -44,16 +44,25 @@ pub fn resume(state_dir: &Path, clock: &dyn Clock) -> Result<Vec<Pair>, Hold> {
             other => break other?,
         }
     };
-    let missing: Vec<Pair> = opened.journal.history().missing().cloned().collect();
-    let failed = |error: std::io::Error| {
+    let pause = PauseFile::in_dir(state_dir);
+    end_pause(&mut opened.journal, &pause, clock.now()).map_err(|error| {
         let path = state_dir.display();
         Hold::because(Reason::StateWriteFailed, format!("ending the pause in {path}: {error}"))
-    };
-    // The journal first: a crash in between leaves the pause in force.
-    opened
-        .journal
-        .record(clock.now(), Event::Resumed { acknowledged: missing.clone() })
-        .map_err(failed)?;
-    PauseFile::in_dir(state_dir).remove().map_err(failed)?;
+    })
+}
+
+/// Ends a pause: the journal first, so that a crash in between leaves the pause in force.
+///
+/// # Errors
+/// Something could not be written; the pause stays, at least until the next try.
+pub fn end_pause<L: LogFile>(
+    journal: &mut Journal<L>,
+    pause: &impl PauseStore,
+    now: u64,
+) -> std::io::Result<Vec<Pair>> {
+    let mut missing: Vec<Pair> = journal.history().missing().cloned().collect();
+    missing.sort();
+    journal.record(now, Event::Resumed { acknowledged: missing.clone() })?;
+    pause.remove()?;
     Ok(missing)
 }

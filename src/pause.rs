@@ -26,6 +26,8 @@ pub trait PauseStore {
     fn read(&self) -> Option<Pause>;
     /// Pauses, durably.
     fn write(&self, pause: &Pause) -> io::Result<()>;
+    /// Ends the pause, durably. No pause is no error.
+    fn remove(&self) -> io::Result<()>;
 }
 
 /// The pause file of a state folder.
@@ -37,15 +39,6 @@ impl PauseFile {
     #[must_use]
     pub fn in_dir(dir: &Path) -> Self {
         Self(dir.join(PAUSE))
-    }
-
-    /// Ends the pause, durably. No pause is no error.
-    pub fn remove(&self) -> io::Result<()> {
-        match std::fs::remove_file(&self.0) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-            Ok(()) => disk::sync_dir(self.0.parent().unwrap_or(Path::new("."))),
-        }
     }
 }
 
@@ -65,6 +58,14 @@ impl PauseStore for PauseFile {
 
     fn write(&self, pause: &Pause) -> io::Result<()> {
         disk::replace(&self.0, &serde_json::to_vec(pause)?, 0o600)
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        match std::fs::remove_file(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => disk::sync_dir(self.0.parent().unwrap_or(Path::new("."))),
+        }
     }
 }
 
