@@ -169,9 +169,6 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     fn rebuild(&mut self, known: &mut Known) -> Result<(), Hold> {
         let baked = &self.data.ledger;
         baked.pairs.iter().chain(self.carried_over).for_each(|pair| known.ledger.take(pair));
-        let history = self.desk.history();
-        history.submissions().for_each(|(pair, _)| known.ledger.take(pair));
-        history.whole_models().for_each(|model| known.ledger.take_model(model));
         if let Err(hold) = self.read_remote(known) {
             let reason = hold.stats_reason();
             log::info!("[live] stats unavailable reason={reason}");
@@ -203,9 +200,9 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     fn settle(&mut self, known: &Known) -> Result<(), Hold> {
         let index = known.remote.index();
         let mut events = Vec::new();
-        let unlisted = gate::unlisted(&known.remote, self.desk.history());
         let mut missing: Vec<(Pair, Option<TaskId>, Option<u64>)> = Vec::new();
         for (pair, submission) in self.desk.history().submissions() {
+            let listed = gate::is_listed(&index, pair, submission);
             match &submission.accepted {
                 None => {
                     if let Some(task) = index.task_of(pair) {
@@ -218,15 +215,16 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
                         events.push(Event::Settled { pair: pair.clone(), task: Some(task.id) });
                     }
                 }
-                Some(accepted) if unlisted.binary_search(&pair).is_ok() => {
-                    missing.push((pair.clone(), accepted.task, accepted.missing_since));
-                }
-                Some(accepted) if accepted.missing_since.is_some() => {
+                Some(accepted) if listed && accepted.missing_since.is_some() => {
                     events.push(Event::Found { pair: pair.clone() });
+                }
+                Some(accepted) if !listed && !accepted.acknowledged => {
+                    missing.push((pair.clone(), accepted.task, accepted.missing_since));
                 }
                 Some(_) => {}
             }
         }
+        missing.sort();
         let horizon = self.horizon();
         let mut vanished = false;
         for (pair, _, since) in &missing {

@@ -1,9 +1,9 @@
 //! The queue gate: how many unfinished tasks there are, and whether one more may be submitted.
 
 use crate::exit::{Hold, Reason};
-use crate::journal::history::History;
+use crate::journal::history::{History, Submission};
 use crate::pair::Pair;
-use crate::remote::{Remote, Stats};
+use crate::remote::{Index, Remote, Stats};
 use crate::settings::Hint;
 
 /// Own tasks not in a terminal state, plus submissions, accepted or in doubt, that the list does
@@ -13,24 +13,29 @@ pub fn queue(stats: &Stats, remote: &Remote, history: &History) -> u64 {
     stats.queue + unlisted(remote, history).len() as u64
 }
 
-/// Submissions of ours that the list shows neither by id nor by pair. A task that a person knows
-/// to be gone is not waited for.
+/// Submissions of ours that the list does not show. A task that a person knows to be gone is not
+/// waited for.
 #[must_use]
 pub fn unlisted<'a>(remote: &Remote, history: &'a History) -> Vec<&'a Pair> {
-    let listed = remote.index();
-    let mut unlisted: Vec<&Pair> = history
+    let index = remote.index();
+    history
         .submissions()
-        .filter(|(pair, submission)| match &submission.accepted {
-            Some(accepted) if accepted.acknowledged => false,
-            Some(accepted) => {
-                !accepted.task.is_some_and(|id| listed.has_id(id)) && !listed.has_pair(pair)
-            }
-            None => !listed.has_pair(pair),
+        .filter(|(pair, submission)| {
+            !is_acknowledged(submission) && !is_listed(&index, pair, submission)
         })
         .map(|(pair, _)| pair)
-        .collect();
-    unlisted.sort();
-    unlisted
+        .collect()
+}
+
+fn is_acknowledged(submission: &Submission) -> bool {
+    submission.accepted.as_ref().is_some_and(|accepted| accepted.acknowledged)
+}
+
+/// Whether the list shows a submission, by its task or by its pair.
+#[must_use]
+pub fn is_listed(index: &Index<'_>, pair: &Pair, submission: &Submission) -> bool {
+    let task = submission.accepted.as_ref().and_then(|accepted| accepted.task);
+    task.is_some_and(|id| index.has_id(id)) || index.has_pair(pair)
 }
 
 /// Whether one more task may be submitted.

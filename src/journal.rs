@@ -16,7 +16,7 @@ use self::history::History;
 
 /// A journal is compacted when it is larger than this, in bytes: some months of hourly runs, and
 /// a replay of a few milliseconds.
-const COMPACT_FROM: u64 = 4 << 20;
+pub const COMPACT_FROM: u64 = 4 << 20;
 
 /// The bytes under a journal.
 pub trait LogFile {
@@ -126,11 +126,12 @@ pub struct Journal<L> {
 
 impl<L: LogFile> Journal<L> {
     /// Goes on with a replayed journal. A torn tail is cut off and recorded: nothing may be
-    /// appended to it (C04).
+    /// appended to it (C04). A journal of more than `compact_from` bytes, and of more than twice
+    /// what the last compaction left, is compacted.
     ///
     /// # Errors
-    /// The tail could not be cut off.
-    pub fn resume(mut log: L, replay: Replay, now: u64) -> io::Result<Self> {
+    /// The file could not be written.
+    pub fn resume(mut log: L, replay: Replay, now: u64, compact_from: u64) -> io::Result<Self> {
         let torn = replay.torn;
         if torn.is_some() {
             log.cut(replay.whole)?;
@@ -139,7 +140,7 @@ impl<L: LogFile> Journal<L> {
         if let Some(text) = torn {
             journal.record(now, Event::Torn { text })?;
         }
-        if journal.log.length() > COMPACT_FROM.max(replay.compacted.saturating_mul(2)) {
+        if journal.log.length() > compact_from.max(replay.compacted.saturating_mul(2)) {
             journal.compact(now)?;
         }
         Ok(journal)

@@ -146,7 +146,11 @@ impl<L: LogFile, W: WriteApi, P: PauseStore> Desk for Live<'_, L, W, P> {
         self.watch.may_start().map_err(|stop| Hold::new(stop.reason()))?;
         let pair = || attempt.pair.clone();
         self.record(Event::Intent { pair: pair() })?;
-        let (event, outcome) = if self.watch.clock.elapsed() > attempt.fresh_until {
+        // Writing takes its time: what was asked before it is asked again.
+        let (event, outcome) = if let Some(pause) = Desk::pause(self) {
+            let released = Event::Released { pair: pair(), reason: Reason::Paused.name().into() };
+            (released, Outcome::Released(paused(&pause)))
+        } else if self.watch.clock.elapsed() > attempt.fresh_until {
             (Event::Released { pair: pair(), reason: "stale".into() }, Outcome::Stale)
         } else {
             match self.writer.add_task(attempt.task) {

@@ -59,7 +59,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             };
             self.read_remote(known).map_err(|ReadHold(hold, _)| hold)?;
             self.gate(known)?;
-            if known.ledger.is_taken(&pair) {
+            if self.is_taken(known, &pair) {
                 continue;
             }
             let queue_before = self.queue(known);
@@ -79,7 +79,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
 
     /// The first card of a model that is free, telling each marked one once.
     fn pick(&mut self, known: &mut Known, model: &ModelId, cards: &[Gpu]) -> Option<Pair> {
-        let is_taken = |pair: &Pair| known.ledger.is_taken(pair);
+        let is_taken = |pair: &Pair| self.is_taken(known, pair);
         let pick = plan::pick(&model.key(), cards, is_taken, |pair| self.mark(pair));
         for (pair, code) in pick.marked {
             if known.told_marks.insert(pair.clone()) {
@@ -87,6 +87,11 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             }
         }
         pick.pair
+    }
+
+    /// Whether a pair is taken, by any source.
+    fn is_taken(&self, known: &Known, pair: &Pair) -> bool {
+        known.ledger.is_taken(pair) || self.desk.history().takes(pair)
     }
 
     /// The code for which the platform is known not to take a pair.

@@ -1,5 +1,7 @@
 //! What the journal records, one JSON object a line.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::history::{Block, Submission};
@@ -136,9 +138,9 @@ pub enum Event {
 pub struct Kept {
     /// The model.
     pub model: ModelKey,
-    /// It is taken on every card.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub whole: bool,
+    /// It is taken on every card but these: an intent was cut off before its card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub torn: Option<BTreeSet<Gpu>>,
     /// Its taken pairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<(Gpu, Submission)>,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::history::History;
-use super::{Journal, LogFile, Replay, header, replay};
+use super::{COMPACT_FROM, Journal, LogFile, Replay, header, replay};
 use crate::disk;
 use crate::exit::{Hold, Reason};
 
@@ -128,7 +128,7 @@ pub fn open_dir(dir: &Path, now: u64, deadline: Duration) -> Result<Opened, Hold
     file.len = bytes.len() as u64;
     let replay = replay(&bytes).map_err(|damage| damaged(&path, &damage.to_string()))?;
     let torn = replay.torn.as_ref().map_or(0, String::len);
-    let journal = Journal::resume(file, replay, now)
+    let journal = Journal::resume(file, replay, now, COMPACT_FROM)
         .map_err(|error| failed("cutting the tail of", &error))?;
     let holder = Holder { pid: std::process::id(), started_at: now };
     if let Err(error) = disk::replace(&dir.join(HOLDER), &to_json(&holder), 0o600) {

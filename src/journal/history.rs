@@ -3,7 +3,7 @@
 mod blocks;
 mod compact;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub use self::blocks::{Block, BlockKind, Blocks};
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{CycleEnd, Event, Kept, Record};
 use crate::api::TaskId;
+use crate::gpu::Gpu;
 use crate::pair::{ModelKey, Pair};
 use crate::remote::Stats;
 
@@ -72,7 +73,8 @@ impl Horizon {
 pub struct History {
     submissions: HashMap<Pair, Submission>,
     open: HashSet<Pair>,
-    whole_models: HashSet<ModelKey>,
+    /// Models of intents that were cut off before their card, and the cards since settled.
+    torn_models: HashMap<ModelKey, BTreeSet<Gpu>>,
     blocks: Blocks,
     pause: Option<String>,
     stats: Vec<(u64, Stats)>,
@@ -115,7 +117,7 @@ impl History {
                 self.open.remove(&pair);
                 self.accept(&pair, task)?;
             }
-            Event::Resolved { pair, submitted } => self.resolve(&pair, submitted)?,
+            Event::Resolved { pair, submitted } => self.resolve(at, &pair, submitted)?,
             Event::Model(kept) => self.keep(kept)?,
             Event::Missing { pair } => self.accepted_mut(&pair)?.missing_since = Some(at),
             Event::Found { pair } => {
@@ -170,10 +172,17 @@ impl History {
     }
 
     /// A person's word about a pair in doubt. What was accepted is taken for good.
-    fn resolve(&mut self, pair: &Pair, submitted: bool) -> Result<(), String> {
+    fn resolve(&mut self, at: u64, pair: &Pair, submitted: bool) -> Result<(), String> {
         match self.submissions.get(pair) {
             Some(Submission { accepted: None, .. }) if submitted => self.accept(pair, None)?,
             Some(Submission { accepted: None, .. }) => drop(self.submissions.remove(pair)),
+            None if self.is_torn(pair) => {
+                self.torn_models.entry(pair.model.clone()).or_default().insert(pair.gpu.clone());
+                if submitted {
+                    let accepted = Some(AcceptedTask::default());
+                    self.submissions.insert(pair.clone(), Submission { at, accepted });
+                }
+            }
             _ => return Err(format!("{pair} is not in doubt")),
         }
         self.open.remove(pair);
@@ -191,8 +200,8 @@ impl History {
             self.submissions.insert(pair, submission);
         }
         kept.blocked.into_iter().for_each(|(gpu, block)| self.blocks.add(pair(gpu), block));
-        if kept.whole {
-            self.whole_models.insert(model);
+        if let Some(settled) = kept.torn {
+            self.torn_models.insert(model, settled);
         }
         Ok(())
     }
@@ -210,10 +219,10 @@ impl History {
         let Some(Ok(model)) = parts.next().map(ModelKey::parse) else { return };
         match (parts.next(), parts.next(), parts.next()) {
             (Some(","), Some(gpu), Some(_)) => {
-                let pair = Pair::new(model, crate::gpu::Gpu::verbatim(gpu));
+                let pair = Pair::new(model, Gpu::verbatim(gpu));
                 self.submissions.entry(pair).or_insert(Submission { at, accepted: None });
             }
-            (Some(_), ..) => drop(self.whole_models.insert(model)),
+            (Some(_), ..) => drop(self.torn_models.entry(model).or_default()),
             _ => {}
         }
     }
@@ -234,9 +243,21 @@ impl History {
         self.submissions.iter().filter(move |(_, s)| is_missing(s)).map(|(pair, _)| pair)
     }
 
-    /// Models that are taken on every card.
-    pub fn whole_models(&self) -> impl Iterator<Item = &ModelKey> {
-        self.whole_models.iter()
+    /// Whether a pair was submitted or may have been.
+    #[must_use]
+    pub fn takes(&self, pair: &Pair) -> bool {
+        self.submissions.contains_key(pair) || self.is_torn(pair)
+    }
+
+    /// Whether a pair is in doubt because an intent for its model was cut off before the card.
+    fn is_torn(&self, pair: &Pair) -> bool {
+        self.torn_models.get(&pair.model).is_some_and(|settled| !settled.contains(&pair.gpu))
+    }
+
+    /// Models of intents that were cut off before their card: taken on every card but those that
+    /// a person has settled.
+    pub fn torn_models(&self) -> impl Iterator<Item = &ModelKey> {
+        self.torn_models.keys()
     }
 
     /// Pairs that the platform will not take.

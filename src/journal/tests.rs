@@ -54,7 +54,7 @@ fn resumed(text: &str) -> (Journal<Memory>, Memory) {
     let disk = Memory::default();
     disk.0.borrow_mut().bytes = text.as_bytes().to_vec();
     let replay = replay(text.as_bytes()).unwrap();
-    (Journal::resume(disk.clone(), replay, 9).unwrap(), disk)
+    (Journal::resume(disk.clone(), replay, 9, COMPACT_FROM).unwrap(), disk)
 }
 
 /// C05: an emptied or foreign file is never "nothing submitted yet".

@@ -19,8 +19,8 @@ impl History {
         for (pair, block) in self.blocks.iter() {
             models.of(&pair.model).blocked.push((pair.gpu.clone(), *block));
         }
-        for model in &self.whole_models {
-            models.of(model).whole = true;
+        for (model, settled) in &self.torn_models {
+            models.of(model).torn = Some(settled.clone());
         }
         let stats =
             self.stats.iter().map(|(at, stats)| Record { at: *at, event: Event::Stats(*stats) });
@@ -45,7 +45,7 @@ impl Models {
     fn of(&mut self, model: &ModelKey) -> &mut Kept {
         self.0.entry(model.clone()).or_insert_with(|| Kept {
             model: model.clone(),
-            whole: false,
+            torn: None,
             taken: Vec::new(),
             blocked: Vec::new(),
         })

@@ -105,7 +105,7 @@ fn c04_a_torn_intent_is_taken_as_far_as_it_is_legible() {
         let torn = Event::Torn { text: whole[..end].to_owned() };
         let history = history(vec![(7, torn)]).unwrap();
         let pairs = history.submissions().count();
-        let models = history.whole_models().count();
+        let models = history.torn_models().count();
         let after_model = whole.find(r#"model""#).unwrap() + r#"model""#.len();
         let after_card = whole.find(r#"A_1""#).unwrap() + r#"A_1""#.len();
         let expected = match end {
@@ -132,4 +132,26 @@ fn a_person_acknowledges_what_is_missing_and_frees_nothing() {
     assert!(submission.accepted.as_ref().unwrap().acknowledged);
     assert_eq!(history.pause(), None);
     assert_eq!(history.submitted_within(&HORIZON), 1);
+}
+
+/// A person settles a torn intent card by card.
+#[test]
+fn a_torn_model_is_free_where_a_person_has_said_so() {
+    let torn = Event::Torn { text: r#"{"at":7,"event":{"intent":{"pair":["a/b","#.to_owned() };
+    let on = |gpu: &str| Pair::new(ModelKey::parse("a/b").unwrap(), Gpu::verbatim(gpu));
+    let absent = Event::Resolved { pair: on("A_1"), submitted: false };
+    let submitted = Event::Resolved { pair: on("A_2"), submitted: true };
+    let history = history(vec![(7, torn), (8, absent), (8, submitted)]).unwrap();
+    assert!(!history.takes(&on("A_1")));
+    assert!(history.takes(&on("A_2")) && history.takes(&on("A_3")));
+}
+
+#[test]
+fn what_was_accepted_cannot_be_resolved_away() {
+    let accepted = Event::Accepted { pair: pair("a/b"), task: None };
+    let absent = || Event::Resolved { pair: pair("a/b"), submitted: false };
+    assert!(history(vec![(1, intent("a/b")), (1, accepted), (2, absent())]).is_err());
+    assert!(history(vec![(2, absent())]).is_err());
+    let freed = history(vec![(1, intent("a/b")), (2, absent())]).unwrap();
+    assert!(!freed.takes(&pair("a/b")));
 }
