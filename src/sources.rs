@@ -6,6 +6,7 @@ pub mod candidates;
 pub mod carried_over;
 pub mod foothold;
 pub mod merge;
+pub mod pending;
 
 use std::fs;
 use std::io::ErrorKind;
