@@ -19,10 +19,9 @@ use crate::pair::Pair;
 use crate::pause::PauseFile;
 use crate::report::{End, Report};
 use crate::secret::{self, Token};
-use crate::settings::{ConfigSource, PendingSection, Settings, read_snapshot_file};
-use crate::sources::Section;
+use crate::settings::{ConfigSource, Settings, read_snapshot_file};
 use crate::sources::baked::{self, Data};
-use crate::sources::carried_over;
+use crate::sources::{carried_over, pending};
 use crate::submit::{Desk, Live, Rehearsal};
 
 /// A run's report and its end.
@@ -73,18 +72,14 @@ impl Local {
         for warning in warnings {
             log::warn!("[live] warning {warning}");
         }
-        let data = baked::load(settings.data_dir.as_deref(), true)?;
+        let data = load(&settings)?;
         let carried_over = match &settings.live_state_file {
             Some(path) => carried_over::read(path, &data.catalog)?,
             None => Vec::new(),
         };
         let token_file = args.flags.token_file.as_deref().map(Path::new);
-        let chosen = secret::choose(env, token_file).map_err(|refused| {
-            log::error!("[live] {}", refused.token_probe());
-            Hold::because(refused.reason, refused.detail)
-        })?;
-        log::info!("[live] token source={}", chosen.source);
-        Ok(Self { settings, data, carried_over, token: chosen.token })
+        let token = credential(env, token_file)?;
+        Ok(Self { settings, data, carried_over, token })
     }
 
     fn limits(&self) -> Limits {
@@ -107,10 +102,7 @@ impl Local {
         let settings = &self.settings;
         settings.foothold.then_some(Slices {
             pages: settings.foothold_pages,
-            section: settings.pending_section.map(|section| match section {
-                PendingSection::A => Section::A,
-                PendingSection::B => Section::B,
-            }),
+            section: settings.pending_section,
             token: &self.token,
         })
     }
@@ -123,6 +115,35 @@ impl Local {
         };
         Sending { strategy_id: self.settings.strategy_id.clone(), build_config }
     }
+}
+
+/// The data files, with the candidates of the pending files in place of their own where any is
+/// named.
+fn load(settings: &Settings) -> Result<Data, Hold> {
+    let (md, txt) = (settings.pending_md.as_deref(), settings.pending_txt.as_deref());
+    let is_pending = md.is_some() || txt.is_some();
+    let mut data = baked::load(settings.data_dir.as_deref(), !is_pending)?;
+    if is_pending {
+        let pending = pending::load(md, txt, settings.pending_section, &data.catalog)?;
+        for what in pending.refused {
+            log::warn!("[live] warning {what}");
+        }
+        data.candidates = pending.candidates;
+    }
+    Ok(data)
+}
+
+/// Chooses the credential and tells its source, or what each source held.
+///
+/// # Errors
+/// As [`secret::choose`].
+pub(crate) fn credential(env: &Env, token_file: Option<&Path>) -> Result<Token, Hold> {
+    let chosen = secret::choose(env, token_file).map_err(|refused| {
+        log::error!("[live] {}", refused.token_probe());
+        Hold::because(refused.reason, refused.detail)
+    })?;
+    log::info!("[live] token source={}", chosen.source);
+    Ok(chosen.token)
 }
 
 /// One cycle, real or rehearsed: its hold, and how many requests it made.

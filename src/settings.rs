@@ -3,6 +3,7 @@
 mod address;
 mod hints;
 mod read;
+mod reading;
 mod resolve;
 mod state_dir;
 
@@ -10,7 +11,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::sources::Section;
+
 pub use hints::{Hint, read_snapshot_file};
+pub use read::path;
+pub use reading::Reading;
 pub use state_dir::state_dir;
 
 /// What a person should know although the run goes on: one sentence.
@@ -21,15 +26,6 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// A section of a pending file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PendingSection {
-    /// Section A.
-    A,
-    /// Section B.
-    B,
 }
 
 /// What is read again before each POST.
@@ -86,7 +82,7 @@ pub struct Settings {
     pub pending_txt: Option<PathBuf>,
     /// The one section that is used; `None` without a pending file and by default: both,
     /// `PENDING_SECTION`.
-    pub pending_section: Option<PendingSection>,
+    pub pending_section: Option<Section>,
     /// `scheme://host[:port]`, without a slash at the end; plain http only to a loopback host.
     /// Default `https://modelhub.org.cn`, `MODELHUB_API_BASE`.
     pub api_base: String,

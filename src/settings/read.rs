@@ -209,6 +209,24 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The path that a flag or, without it, a variable names; `None` where neither does.
+///
+/// # Errors
+/// A hold with `reason`: what is named is empty, in quotes, or begins with `~` or `$`.
+pub fn path(
+    flag: &'static str,
+    value: Option<&OsStr>,
+    variable: Option<&'static str>,
+    env: &Env,
+    reason: Reason,
+) -> Result<Option<PathBuf>, Hold> {
+    let given = match value {
+        Some(raw) => Some(Given { origin: flag, raw }),
+        None => variable.and_then(|name| Given::variable(env, name)),
+    };
+    given.map(|given| given.path()).transpose().map_err(|wrong| Hold::because(reason, wrong))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

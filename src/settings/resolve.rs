@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::read::Reader;
-use super::{
-    ConfigSource, FootholdPages, PendingSection, Refresh, Settings, Warning, address, hints,
-    state_dir,
-};
+use super::{ConfigSource, FootholdPages, Refresh, Settings, Warning, address, hints, state_dir};
 use crate::env::Env;
 use crate::exit::{Hold, Reason};
 use crate::flags::Flags;
+use crate::sources::Section;
 
 /// The platform allows fewer unfinished tasks than this.
 const PLATFORM_LIMIT: u64 = 95;
@@ -60,7 +58,7 @@ impl Settings {
     }
 
     /// What an empty environment gives, but for the two settings that have no default.
-    fn defaults() -> Self {
+    pub(super) fn defaults() -> Self {
         Self {
             strategy_id: String::new(),
             state_dir: PathBuf::new(),
@@ -143,8 +141,6 @@ fn limits(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {
     r.number(&mut s.max_prechecks, g, 1..=MANY);
     let g = r.given("--cycle-seconds", &flags.cycle_seconds, "LIVE_CYCLE_SECONDS");
     r.number(&mut s.cycle_seconds, g, 60..=31_536_000);
-    let g = r.given("--deadline-seconds", &flags.deadline_seconds, "LIVE_CYCLE_DEADLINE_SECONDS");
-    r.number(&mut s.deadline_seconds, g, 1..=86_400);
     let g = r.given("--cooldown-hours", &flags.cooldown_hours, "LIVE_REJECT_COOLDOWN_HOURS");
     r.number(&mut s.cooldown_hours, g, 1..=8760);
 }
@@ -157,7 +153,7 @@ fn sources(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {
     s.pending_md = r.path(g, Reason::CandidateReadFailed);
     let g = r.given("--pending-txt", &flags.pending_txt, "PENDING_SUBMIT_TXT");
     s.pending_txt = r.path(g, Reason::CandidateReadFailed);
-    let words = [("A", PendingSection::A), ("B", PendingSection::B)];
+    let words = [("A", Section::A), ("B", Section::B)];
     if let Some(given) = r.given("--section", &flags.section, "PENDING_SECTION") {
         s.pending_section = r.strict_word(given, &words, Reason::CandidateReadFailed);
         if s.pending_md.is_none() && s.pending_txt.is_none() && s.pending_section.take().is_some() {
@@ -172,7 +168,7 @@ fn sources(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {
 }
 
 /// Where the platform is and how it is read.
-fn platform(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {
+pub(super) fn platform(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {
     if let Some(given) = r.given("--api-base", &flags.api_base, "MODELHUB_API_BASE")
         && let Some(base) = r.text(given, address::api_base, Reason::InvalidApiBase)
     {
@@ -190,6 +186,8 @@ fn platform(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {
     let g = r.given("--request-timeout", &flags.request_timeout, "LIVE_REQUEST_TIMEOUT_SECONDS");
     r.number(&mut seconds, g, 1..=30);
     s.request_timeout = Duration::from_secs(seconds);
+    let g = r.given("--deadline-seconds", &flags.deadline_seconds, "LIVE_CYCLE_DEADLINE_SECONDS");
+    r.number(&mut s.deadline_seconds, g, 1..=86_400);
 }
 
 /// Everyone's tasks.

@@ -18,7 +18,7 @@ fn foothold_is_0_or_1() {
 #[test]
 fn a_section_is_a_or_b_and_acts_only_with_a_pending_file() {
     let flags = Flags::default();
-    for (value, section) in [("A", PendingSection::A), ("B", PendingSection::B)] {
+    for (value, section) in [("A", Section::A), ("B", Section::B)] {
         for file in ["PENDING_SUBMIT_MD", "PENDING_SUBMIT_TXT"] {
             let pairs = [("PENDING_SECTION", value), (file, "p")];
             let (settings, warnings) = resolve(&flags, &pairs).unwrap();
@@ -34,7 +34,7 @@ fn a_section_is_a_or_b_and_acts_only_with_a_pending_file() {
     let flags =
         Flags { section: Some("B".into()), pending_txt: Some("p".into()), ..Flags::default() };
     let (settings, _) = resolve(&flags, &[("PENDING_SECTION", "A")]).unwrap();
-    assert_eq!(settings.pending_section, Some(PendingSection::B));
+    assert_eq!(settings.pending_section, Some(Section::B));
 }
 
 #[test]
