@@ -1,9 +1,13 @@
 //! The command line: what may be written on it, and how loud a run is.
 
+mod bake;
+
 use std::ffi::OsString;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use log::LevelFilter;
+
+pub use bake::{BakeCandidates, BakeLedger};
 
 use crate::env::Env;
 use crate::exit::Exit;
@@ -31,6 +35,10 @@ pub struct Cli {
 pub enum Command {
     /// Run one cycle: read the own tasks, choose candidates, submit what is free
     Run(Box<Run>),
+    /// Write a pending file as candidates.json, in the order in which it would be tried
+    BakeCandidates(BakeCandidates),
+    /// Add pairs and models that must not be submitted to submitted-ledger.json
+    BakeLedger(BakeLedger),
     /// Submit nothing until `submitter resume`; also stops a run that is under way
     Pause(Pause),
     /// End a pause, and acknowledge the tasks that it names

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
+use crate::bake;
 use crate::cli::{Cli, Command, Run};
 use crate::clock::Clock;
 use crate::env::Env;
@@ -16,6 +17,8 @@ use crate::settings::state_dir;
 pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
     match &cli.command {
         Command::Run(args) => cycle(args, env, clock, stop),
+        Command::BakeCandidates(args) => told(bake::candidates(args, env)),
+        Command::BakeLedger(args) => told(bake::ledger(args, env, clock, stop)),
         Command::Pause(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
             operator::pause(dir, args.reason.as_deref(), clock)?;
             Ok(format!("paused: nothing is submitted until `submitter resume` ({})", dir.display()))
@@ -46,12 +49,16 @@ fn by_hand(
     env: &Env,
     command: impl FnOnce(&std::path::Path) -> Result<String, Hold>,
 ) -> u8 {
-    let done = state_dir(flag, env).and_then(|(dir, warnings)| {
+    told(state_dir(flag, env).and_then(|(dir, warnings)| {
         for warning in warnings {
             log::warn!("[live] warning {warning}");
         }
         command(&dir)
-    });
+    }))
+}
+
+/// Says what a command did, or why it did not.
+fn told(done: Result<String, Hold>) -> u8 {
     match done {
         Ok(said) => {
             print(&said);

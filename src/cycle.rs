@@ -306,18 +306,12 @@ impl ReadHold {
 
 impl From<Unknown> for ReadHold {
     fn from(unknown: Unknown) -> Self {
-        let detail = unknown.to_string();
-        match unknown {
-            Unknown::Incomplete(_) => Self(Hold::because(Reason::LedgerIncomplete, detail), None),
-            Unknown::Request { page, error } => {
-                match error.ends_cycle(&format!("GET task/page, page {page}")) {
-                    Some(hold) => Self(hold, None),
-                    None => Self(
-                        Hold::because(Reason::LedgerRebuildFailed, detail),
-                        Some(error.reason()),
-                    ),
-                }
-            }
-        }
+        let failed = match &unknown {
+            Unknown::Request { error, .. } => Some(error.reason()),
+            Unknown::Incomplete(_) => None,
+        };
+        let hold = Hold::from(unknown);
+        let stats_reason = failed.filter(|_| hold.reason == Reason::LedgerRebuildFailed);
+        Self(hold, stats_reason)
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 /// Reads the `version` of a data file, for `deserialize_with`.
@@ -14,6 +15,21 @@ pub(crate) fn version_1<'de, D: Deserializer<'de>>(deserializer: D) -> Result<()
         1 => Ok(()),
         other => Err(D::Error::custom(format_args!("version {other} where 1 is known"))),
     }
+}
+
+/// A JSON list with an element a line, indented to stand in a top-level key: a change of one
+/// element is a change of one line.
+///
+/// # Errors
+/// An element that cannot be serialised.
+pub(crate) fn lines<T: Serialize>(elements: &[T]) -> Result<String, serde_json::Error> {
+    let rows: Result<Vec<String>, _> = elements.iter().map(serde_json::to_string).collect();
+    let rows = rows?;
+    Ok(if rows.is_empty() {
+        "[]".to_owned()
+    } else {
+        format!("[\n    {}\n  ]", rows.join(",\n    "))
+    })
 }
 
 /// Reads a list of `T`, for `deserialize_with`.

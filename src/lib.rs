@@ -2,6 +2,7 @@
 //! (model, GPU) pair is ever sent twice.
 
 pub mod api;
+pub mod bake;
 pub mod cli;
 pub mod clock;
 pub mod codes;

@@ -11,6 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{ReadApi, ReadError, TaskId, TaskPage, TaskRow};
+use crate::exit::{Hold, Reason};
 use crate::gpu::{Catalog, Gpu, Seen};
 use crate::pair::{ModelKey, Pair};
 
@@ -210,6 +211,19 @@ impl fmt::Display for Unknown {
                 f,
                 "GET task/page, page {page}: {what} (total {total}, distinct tasks {distinct})"
             ),
+        }
+    }
+}
+
+/// The hold of a run that needed the list.
+impl From<Unknown> for Hold {
+    fn from(unknown: Unknown) -> Self {
+        let detail = unknown.to_string();
+        match unknown {
+            Unknown::Incomplete(_) => Self::because(Reason::LedgerIncomplete, detail),
+            Unknown::Request { page, error } => error
+                .ends_cycle(&format!("GET task/page, page {page}"))
+                .unwrap_or_else(|| Self::because(Reason::LedgerRebuildFailed, detail)),
         }
     }
 }

@@ -139,7 +139,7 @@ fn load(settings: &Settings) -> Result<Data, Hold> {
 /// As [`secret::choose`].
 pub(crate) fn credential(env: &Env, token_file: Option<&Path>) -> Result<Token, Hold> {
     let chosen = secret::choose(env, token_file).map_err(|refused| {
-        log::error!("[live] {}", refused.token_probe());
+        log::error!("[live] token_probe {}", refused.token_probe());
         Hold::because(refused.reason, refused.detail)
     })?;
     log::info!("[live] token source={}", chosen.source);

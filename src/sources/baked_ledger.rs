@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::gpu::{Catalog, Seen};
 use crate::json;
@@ -73,6 +73,32 @@ impl BakedLedger {
         }
         Ok(ledger)
     }
+
+    /// The text of a `submitted-ledger.json`: sorted, a row a line, as [`Self::parse`] reads it.
+    ///
+    /// # Errors
+    /// None that a ledger can cause.
+    pub fn to_text(&self) -> Result<String, serde_json::Error> {
+        let mut pairs: Vec<&Pair> = self.pairs.iter().collect();
+        pairs.sort();
+        let rows: Vec<Written<'_>> = pairs
+            .iter()
+            .map(|pair| Written { model: pair.model.as_str(), gpu: pair.gpu.as_str() })
+            .collect();
+        let mut blocked: Vec<&str> = self.blocked.iter().map(ModelKey::as_str).collect();
+        blocked.sort_unstable();
+        Ok(format!(
+            "{{\n  \"version\": 1,\n  \"pairs\": {},\n  \"blocked_models\": {}\n}}\n",
+            json::lines(&rows)?,
+            json::lines(&blocked)?
+        ))
+    }
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    model: &'a str,
+    gpu: &'a str,
 }
 
 fn model(text: &str) -> Result<ModelKey, String> {
@@ -104,6 +130,20 @@ mod tests {
         assert_eq!(ledger.pairs, HashSet::from(pairs));
         let blocked = ModelKey::parse("org/bad").unwrap();
         assert_eq!(ledger.blocked, HashSet::from([blocked]));
+    }
+
+    #[test]
+    fn a_written_ledger_is_read_back() {
+        let text = "{\n  \"version\": 1,\n  \"pairs\": [\n    \
+                    {\"model\":\"a/b\",\"gpu\":\"Biren_166m\"},\n    \
+                    {\"model\":\"a/b\",\"gpu\":\"New_x\"},\n    \
+                    {\"model\":\"a/c\",\"gpu\":\"Biren_166m\"}\n  ],\n  \
+                    \"blocked_models\": [\n    \"c/d\"\n  ]\n}\n";
+        let ledger = parse(text).unwrap();
+        assert_eq!(ledger.pairs.len(), 3);
+        assert_eq!(ledger.to_text().unwrap(), text);
+        let shipped = include_str!("../../data/submitted-ledger.json");
+        assert_eq!(parse(shipped).unwrap().to_text().unwrap(), shipped);
     }
 
     #[test]

@@ -22,6 +22,14 @@ pub fn parse(text: &str) -> Result<Vec<Candidate>, String> {
     Ok(file.candidates)
 }
 
+/// The text of a `candidates.json`: a row a line, as [`parse`] reads it.
+///
+/// # Errors
+/// None that a candidate can cause.
+pub fn to_text(candidates: &[Candidate]) -> Result<String, serde_json::Error> {
+    Ok(format!("{{\n  \"version\": 1,\n  \"candidates\": {}\n}}\n", json::lines(candidates)?))
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -198,6 +206,18 @@ mod tests {
                 "skip_reason":"s"}"#,
         );
         assert_eq!(one(&serde_json::to_string(&full).unwrap()), full);
+    }
+
+    #[test]
+    fn a_written_file_is_read_back() {
+        let shipped = parse(include_str!("../../data/candidates.json")).unwrap();
+        for rows in [&shipped[..], &shipped[..1], &[]] {
+            let text = to_text(rows).unwrap();
+            assert_eq!(parse(&text).as_deref(), Ok(rows), "{text}");
+            assert!(text.ends_with("\n}\n"), "{text}");
+        }
+        let text = to_text(&shipped).unwrap();
+        assert_eq!(text.lines().count(), shipped.len() + 5, "a row a line");
     }
 
     #[test]

@@ -25,7 +25,11 @@ pub fn read(path: &Path, catalog: &Catalog) -> Result<Vec<Pair>, Hold> {
     parse(&text, catalog).map_err(failed)
 }
 
-fn parse(text: &str, catalog: &Catalog) -> Result<Vec<Pair>, String> {
+/// Reads the text of such a list.
+///
+/// # Errors
+/// The place (`[4]: ...`) and the reason.
+pub fn parse(text: &str, catalog: &Catalog) -> Result<Vec<Pair>, String> {
     let entries: Vec<String> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     entries
         .iter()
