@@ -1,8 +1,9 @@
 //! Writing files so that a crash leaves the old one or the new one, whole.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 /// Makes a folder and those above it, for the owner alone.
@@ -23,6 +24,38 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     sync_dir(folder_of(path))
 }
 
+/// Like [`replace`] for a file that people share: one that is there keeps its permissions and,
+/// as far as this process may give it away, its owner; a new one gets `mode` less the umask.
+pub fn replace_keeping_mode(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let old = match fs::metadata(path) {
+        Ok(old) => old,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return replace(path, bytes, mode),
+        Err(error) => return Err(error),
+    };
+    let mode = old.mode() & 0o777;
+    let temporary = write_beside(path, bytes, mode)?;
+    // Run by root once, it must not lock out the account that cron runs it by. For others this
+    // fails where it would change something, and then the file is theirs.
+    drop(chown(&temporary, Some(old.uid()), Some(old.gid())));
+    fs::set_permissions(&temporary, fs::Permissions::from_mode(mode))
+        .and_then(|()| File::open(&temporary)?.sync_all())
+        .and_then(|()| fs::rename(&temporary, path))
+        .inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+    sync_dir(folder_of(path))
+}
+
+/// Removes what writers of `path` that were killed have left beside it. None may be at work.
+pub fn remove_leftovers(path: &Path) -> io::Result<()> {
+    let start = temporary_name(path);
+    for entry in fs::read_dir(folder_of(path))? {
+        let name = entry?.file_name();
+        if name.as_encoded_bytes().starts_with(start.as_encoded_bytes()) {
+            fs::remove_file(path.with_file_name(name))?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes a file whole in one step, unless something is there already.
 ///
 /// # Errors
@@ -38,8 +71,8 @@ pub fn create_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 
 /// Writes a temporary file beside `path`, durably, and returns its path.
 pub fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".new-{}", std::process::id()));
+    let mut name = temporary_name(path);
+    name.push(std::process::id().to_string());
     let temporary = path.with_file_name(name);
     // Left by a process of the same number that died here.
     match fs::remove_file(&temporary) {
@@ -61,7 +94,16 @@ pub fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf>
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The name of a file that becomes the one at `path`, but for the process's number.
+fn temporary_name(path: &Path) -> OsString {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new-");
+    name
+}
+
+/// The folder that a file is in.
+#[must_use]
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -82,5 +124,34 @@ mod tests {
         fs::create_dir(dir.path().join("folder")).unwrap();
         assert!(replace(&dir.path().join("folder"), b"", 0o600).is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_shared_file_keeps_its_permissions_whatever_the_umask() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        replace_keeping_mode(&path, b"one", 0o604).unwrap();
+        let mode = || fs::metadata(&path).unwrap().mode() & 0o7777;
+        assert_eq!(mode() & !0o604, 0, "{:o}", mode());
+        for kept in [0o666, 0o640, 0o400] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+            replace_keeping_mode(&path, b"two", 0o604).unwrap();
+            assert_eq!(mode(), kept);
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_the_leftovers_of_one_file_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["x", "x.new-1", "x.new-4194304", "y.new-1", "xx.new-1", "x.new"] {
+            fs::write(dir.path().join(name), b"").unwrap();
+        }
+        remove_leftovers(&dir.path().join("x")).unwrap();
+        let mut left: Vec<_> =
+            fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["x", "x.new", "xx.new-1", "y.new-1"]);
     }
 }

@@ -117,7 +117,7 @@ reasons! {
     AccountRefused "account_refused" Attention,
     /// The journal is not legible.
     JournalDamaged "journal_damaged" Attention,
-    /// The journal or the pause could not be written.
+    /// The journal, the pause or the marks could not be written.
     StateWriteFailed "state_write_failed" Attention,
     /// Another run has held the journal for more than twice the deadline.
     AnotherRunStuck "another_run" Attention,
