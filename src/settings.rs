@@ -1,6 +1,7 @@
 //! Settings: resolved once, from flags and environment, by a function without side effects.
 
 mod address;
+mod data_dir;
 mod hints;
 mod read;
 mod reading;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use crate::sources::Section;
 
+pub use data_dir::{data_dir, marks_file};
 pub use hints::{Hint, read_snapshot_file};
 pub use read::path;
 pub use reading::Reading;

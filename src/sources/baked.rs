@@ -55,9 +55,7 @@ pub struct Data {
 pub fn load(dir: Option<&Path>, want_candidates: bool) -> Result<Data, Hold> {
     let folder = Folder::open(dir)?;
     let shipped = compiled(Reason::DataReadFailed, "gpus.json", GPUS, Catalog::parse)?;
-    let catalog = folder
-        .read(Reason::DataReadFailed, "gpus.json", REPLACES, Catalog::parse)?
-        .unwrap_or_else(|| shipped.clone());
+    let catalog = cards(&folder)?;
     Ok(Data {
         rules: folder.replace(Reason::DataReadFailed, "banned.json", BANNED, Rules::parse)?,
         marks: marks(&folder, &shipped, &catalog)?,
@@ -71,6 +69,18 @@ pub fn load(dir: Option<&Path>, want_candidates: bool) -> Result<Data, Hold> {
         samples: samples(&folder)?,
         catalog,
     })
+}
+
+/// Reads the known cards alone, for commands that need no other data file.
+///
+/// # Errors
+/// As [`load`], for the folder and its `gpus.json`.
+pub fn catalog(dir: Option<&Path>) -> Result<Catalog, Hold> {
+    cards(&Folder::open(dir)?)
+}
+
+fn cards(folder: &Folder<'_>) -> Result<Catalog, Hold> {
+    folder.replace(Reason::DataReadFailed, "gpus.json", GPUS, Catalog::parse)
 }
 
 fn marks(
