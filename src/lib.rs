@@ -30,4 +30,5 @@ pub mod secret;
 pub mod settings;
 pub mod sources;
 pub mod submit;
+pub mod sync_marks;
 pub mod text;
