@@ -3,6 +3,7 @@
 mod bake;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use log::LevelFilter;
@@ -13,6 +14,7 @@ use crate::env::Env;
 use crate::exit::Exit;
 use crate::flags::Flags;
 use crate::settings::Warning;
+use crate::sync_marks::parse_date;
 
 /// Submits model verification tasks to ModelHub XC, and never one (model, GPU) pair twice.
 ///
@@ -39,6 +41,8 @@ pub enum Command {
     BakeCandidates(BakeCandidates),
     /// Add pairs and models that must not be submitted to submitted-ledger.json
     BakeLedger(BakeLedger),
+    /// Take pairs that the platform will never take from logs of runs into reject-marks.json
+    SyncMarks(SyncMarks),
     /// Submit nothing until `submitter resume`; also stops a run that is under way
     Pause(Pause),
     /// End a pause, and acknowledge the tasks that it names
@@ -64,6 +68,40 @@ pub struct Run {
     /// Flags that stand beside settings.
     #[command(flatten)]
     pub flags: Flags,
+}
+
+/// `submitter sync-marks`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = SYNC_MARKS_HELP)]
+#[allow(
+    clippy::doc_markdown,
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    reason = "these comments are the help text, and a terminal shows them as they are"
+)]
+pub struct SyncMarks {
+    /// Logs of `submitter run`, oldest first: plain or gzip, - for standard input
+    #[arg(required = true, value_name = "LOG")]
+    pub logs: Vec<PathBuf>,
+
+    /// Marks file to add to; made if it is not there
+    /// [default: reject-marks.json of the data folder, else data/reject-marks.json]
+    #[arg(long, verbatim_doc_comment, value_name = "FILE")]
+    pub marks: Option<OsString>,
+
+    /// Folder of data files, the same as of `submitter run`
+    /// [env: SUBMITTER_DATA_DIR]
+    #[arg(long, verbatim_doc_comment, value_name = "DIR")]
+    pub data_dir: Option<OsString>,
+
+    /// Date of new marks
+    /// [default: today]
+    #[arg(long, verbatim_doc_comment, value_name = "YYYY-MM-DD", value_parser = parse_date)]
+    pub date: Option<String>,
+
+    /// Say what would be added, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `submitter pause`.
@@ -193,6 +231,17 @@ Exit codes:
 
 Example: see what a run would do, with the token in a file
   submitter run --dry-run --strategy-id ID --token-file token.txt";
+
+/// What `submitter sync-marks --help` says besides its flags.
+const SYNC_MARKS_HELP: &str = "\
+Prints `added N total M`. Marks that are in the file stay as they are, and logs may be given
+again. The last line of a log counts once its newline is there.
+
+Exit codes: 0 done, 30 the marks could not be written, 32 a log or the marks file could not be
+read (nothing is changed then), 2 the command line was not understood.
+
+Example: the log of today and those that logrotate has put away
+  submitter sync-marks run.log.2.gz run.log.1 run.log";
 
 #[cfg(test)]
 mod tests;

@@ -5,20 +5,23 @@ use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
 use crate::bake;
-use crate::cli::{Cli, Command, Run};
+use crate::cli::{Cli, Command, Run, SyncMarks};
 use crate::clock::Clock;
 use crate::env::Env;
 use crate::exit::{Exit, Hold};
 use crate::operator;
 use crate::run;
-use crate::settings::state_dir;
+use crate::settings::{self, state_dir};
+use crate::sources::baked;
+use crate::sync_marks::{self, Sync};
 
 /// Runs the command that was asked for, and returns the process's exit code.
 pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
     match &cli.command {
         Command::Run(args) => cycle(args, env, clock, stop),
-        Command::BakeCandidates(args) => told(bake::candidates(args, env)),
-        Command::BakeLedger(args) => told(bake::ledger(args, env, clock, stop)),
+        Command::BakeCandidates(args) => ended(bake::candidates(args, env)),
+        Command::BakeLedger(args) => ended(bake::ledger(args, env, clock, stop)),
+        Command::SyncMarks(args) => ended(sync_marks(args, env, clock)),
         Command::Pause(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
             operator::pause(dir, args.reason.as_deref(), clock)?;
             Ok(format!("paused: nothing is submitted until `submitter resume` ({})", dir.display()))
@@ -49,7 +52,7 @@ fn by_hand(
     env: &Env,
     command: impl FnOnce(&std::path::Path) -> Result<String, Hold>,
 ) -> u8 {
-    told(state_dir(flag, env).and_then(|(dir, warnings)| {
+    ended(state_dir(flag, env).and_then(|(dir, warnings)| {
         for warning in warnings {
             log::warn!("[live] warning {warning}");
         }
@@ -57,8 +60,25 @@ fn by_hand(
     }))
 }
 
-/// Says what a command did, or why it did not.
-fn told(done: Result<String, Hold>) -> u8 {
+fn sync_marks(args: &SyncMarks, env: &Env, clock: &dyn Clock) -> Result<String, Hold> {
+    let dir = settings::data_dir(args.data_dir.as_deref(), env)?;
+    let marks = settings::marks_file(args.marks.as_deref(), dir.as_deref())?;
+    let catalog = baked::catalog(dir.as_deref())?;
+    let date = args.date.clone().unwrap_or_else(|| {
+        let (date, warning) = sync_marks::local_date(clock.now());
+        // Without TZ and without a zone of its own a machine is at UTC, which is no news.
+        if let Some(why) = warning.filter(|_| env.get_os("TZ").is_some()) {
+            log::warn!("[live] warning new marks get the date of UTC, {date}: {why}");
+        }
+        date
+    });
+    let sync = Sync { logs: &args.logs, marks: &marks, date: &date, catalog: &catalog };
+    let synced = if args.dry_run { sync.preview() } else { sync.run(clock) };
+    synced.map(|synced| synced.to_string())
+}
+
+/// Prints what a command says at its end, and returns the exit code.
+fn ended(done: Result<String, Hold>) -> u8 {
     match done {
         Ok(said) => {
             print(&said);

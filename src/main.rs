@@ -16,13 +16,22 @@ fn main() -> ExitCode {
     let env = Env::of_process();
     start_log(&cli, &env);
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        if let Err(error) = signal_hook::flag::register(signal, Arc::clone(&stop)) {
+    for signal in signals(&cli) {
+        if let Err(error) = signal_hook::flag::register(*signal, Arc::clone(&stop)) {
             log::error!("[live] cannot listen for signal {signal}: {error}");
             return Exit::Bug.code().into();
         }
     }
     submitter::command::run(&cli, &env, &SystemClock::start(), &stop).into()
+}
+
+/// The signals that wait until a command can stop. A sync waits for its input, perhaps for long,
+/// and leaves its file whole wherever it is ended.
+fn signals(cli: &Cli) -> &'static [i32] {
+    match cli.command {
+        Command::SyncMarks(_) => &[],
+        _ => &[signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT],
+    }
 }
 
 /// Opens our own log to standard error, and no library's: one of them dumps headers.
