@@ -316,11 +316,11 @@ impl Life {
                 }
             }
             let removals = world.weather.people / 3;
-            if world.dice.chance(removals) {
-                if let Some(at) = world.tasks.iter().position(|task| task.ours) {
-                    world.coverage.hit("fault task removed by the platform");
-                    world.tasks.remove(at);
-                }
+            let removed = world.dice.chance(removals);
+            let ours = world.tasks.iter().position(|task| task.ours);
+            if let Some(at) = ours.filter(|_| removed) {
+                world.coverage.hit("fault task removed by the platform");
+                world.tasks.remove(at);
             }
             world.run = Run::default();
         }

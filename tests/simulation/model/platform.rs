@@ -131,7 +131,7 @@ fn row_of(task: &Committed) -> TaskRow {
     };
     let card = match task.pair.gpu.as_str() {
         _ if task.odd_card => "某卡 1",
-        "Biren_166m" if task.id.0 % 2 == 0 => "壁砺",
+        "Biren_166m" if task.id.0.is_multiple_of(2) => "壁砺",
         gpu => gpu,
     };
     TaskRow {

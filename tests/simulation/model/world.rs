@@ -69,6 +69,7 @@ pub(crate) struct Weather {
 
 /// What a run has done so far, as the world saw it.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not one state")]
 pub(crate) struct Run {
     /// Nothing that a dead process does has an effect.
     pub(crate) dead: bool,
@@ -178,7 +179,7 @@ impl World {
             }
         }
         self.tasks.push(task);
-        self.tasks.sort_by(|a, b| b.id.cmp(&a.id));
+        self.tasks.sort_by_key(|task| std::cmp::Reverse(task.id));
         id
     }
 
