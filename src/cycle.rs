@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::api::{ReadApi, TaskId};
-use crate::clock::Watch;
+use crate::clock::{Stop, Watch};
 use crate::exit::{Hold, Reason};
 use crate::gate;
 use crate::journal::event::Event;
@@ -128,9 +128,18 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         let candidates = self.candidates(known)?;
         self.gate(known)?;
         for ranked in &candidates {
+            self.signal()?;
             self.candidate(known, &ranked.candidate)?;
         }
-        Ok(())
+        self.signal()
+    }
+
+    /// A signal ends the cycle also where no further request would ask for it.
+    fn signal(&self) -> Result<(), Hold> {
+        match self.watch.may_start() {
+            Err(Stop::Interrupted) => Err(Hold::new(Reason::Interrupted)),
+            _ => Ok(()),
+        }
     }
 
     fn pause(&self) -> Result<(), Hold> {
@@ -169,6 +178,10 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     fn rebuild(&mut self, known: &mut Known) -> Result<(), Hold> {
         let baked = &self.data.ledger;
         baked.pairs.iter().chain(self.carried_over).for_each(|pair| known.ledger.take(pair));
+        // The catalogue may have another spelling now than when the journal was written.
+        for (Pair { model, gpu }, _) in self.desk.history().submissions() {
+            known.ledger.take(&Pair::new(model.clone(), gpu.spelled_by(&self.data.catalog)));
+        }
         if let Err(hold) = self.read_remote(known) {
             let reason = hold.stats_reason();
             log::info!("[live] stats unavailable reason={reason}");
@@ -179,7 +192,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         let journal_marks = self.desk.history().blocks().count(&horizon);
         self.report.ledger(LedgerCounts {
             remote: known.remote.tasks.len() as u64,
-            baked: (baked.pairs.len() + baked.blocked.len() + self.carried_over.len()) as u64,
+            baked: (baked.pairs.len() + baked.blocked.len()) as u64,
             marks: (self.data.marks.len() + journal_marks) as u64,
         });
         self.desk.note(Event::Stats(known.stats))

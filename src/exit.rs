@@ -117,6 +117,8 @@ reasons! {
     AccountRefused "account_refused" Attention,
     /// The journal is not legible.
     JournalDamaged "journal_damaged" Attention,
+    /// A pair that a person wants to settle is not in doubt.
+    NotInDoubt "not_in_doubt" Attention,
     /// The journal, the pause or the marks could not be written.
     StateWriteFailed "state_write_failed" Attention,
     /// Another run has held the journal for more than twice the deadline.
@@ -222,7 +224,7 @@ mod tests {
             20 ledger_rebuild_failed ledger_incomplete task_missing platform_unreachable
             20 platform_unstable rate_limited http_error deadline interrupted
             30 paused task_vanished script_submit_disabled account_refused journal_damaged
-            30 state_write_failed another_run
+            30 state_write_failed another_run not_in_doubt
             31 missing_token invalid_token credential_refused
             32 invalid_cycle_cap invalid_queue_threshold invalid_api_base missing_strategy_id
             32 no_state_folder candidate_read_failed marks_read_failed state_read_failed

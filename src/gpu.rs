@@ -12,6 +12,14 @@ use serde::Deserialize;
 pub struct Gpu(Arc<str>);
 
 impl Gpu {
+    /// This card as the catalogue spells it; as it is where the catalogue does not know it.
+    #[must_use]
+    pub fn spelled_by(&self, catalog: &Catalog) -> Self {
+        catalog.find(&self.0).unwrap_or(self).clone()
+    }
+}
+
+impl Gpu {
     /// The enum as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -7,6 +7,7 @@
 pub mod event;
 pub mod file;
 pub mod history;
+pub mod salvage;
 
 use std::fmt;
 use std::io;
@@ -40,6 +41,8 @@ pub struct Damage {
     pub line: usize,
     /// In words.
     pub what: String,
+    /// It is no damage, but the format of another version of this program.
+    pub is_newer: bool,
 }
 
 impl fmt::Display for Damage {
@@ -71,8 +74,8 @@ pub fn replay(bytes: &[u8]) -> Result<Replay, Damage> {
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let torn = String::from_utf8_lossy(&bytes[whole..]).into_owned();
     let mut lines = bytes[..whole.saturating_sub(1)].split(|byte| *byte == b'\n');
-    let damage = |line, what| Damage { line, what };
-    let header = check_header(lines.next().unwrap_or_default()).map_err(|what| damage(1, what))?;
+    let damage = |line, what| Damage { line, what, is_newer: false };
+    let header = check_header(lines.next().unwrap_or_default())?;
     let mut history = History::default();
     for (at, line) in lines.enumerate() {
         let record: Record = serde_json::from_slice(line)
@@ -87,18 +90,22 @@ pub fn replay(bytes: &[u8]) -> Result<Replay, Damage> {
     })
 }
 
-fn check_header(line: &[u8]) -> Result<Header, String> {
+fn check_header(line: &[u8]) -> Result<Header, Damage> {
     /// What every version's header has.
     #[derive(serde::Deserialize)]
     struct AnyVersion {
         submitter_journal: u32,
     }
-    let missing = |_| "the header is missing".to_owned();
+    let missing = |_| Damage { line: 1, what: "the header is missing".to_owned(), is_newer: false };
     match serde_json::from_slice(line).map_err(missing)? {
         AnyVersion { submitter_journal: VERSION } => serde_json::from_slice(line).map_err(missing),
-        AnyVersion { submitter_journal: other } => Err(format!(
-            "format {other}, where this program knows {VERSION}: use the newer program"
-        )),
+        AnyVersion { submitter_journal: other } => Err(Damage {
+            line: 1,
+            what: format!(
+                "format {other}, where this program knows {VERSION}: use the newer program"
+            ),
+            is_newer: true,
+        }),
     }
 }
 
@@ -107,6 +114,17 @@ fn header(compacted: u64) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(&Header { submitter_journal: VERSION, compacted })?;
     line.push(b'\n');
     Ok(line)
+}
+
+/// A whole journal of these records.
+fn rewritten(records: &[Record]) -> io::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    for record in records {
+        lines.extend(line_of(record)?);
+    }
+    let mut bytes = header(lines.len() as u64)?;
+    bytes.extend(lines);
+    Ok(bytes)
 }
 
 /// The line of an event, newline included.
@@ -149,12 +167,7 @@ impl<L: LogFile> Journal<L> {
     /// Puts the fewest records that say the same in the place of all. The history itself comes
     /// from them, so that this run decides by what the next one will replay.
     fn compact(&mut self, now: u64) -> io::Result<()> {
-        let mut lines = Vec::new();
-        for record in self.history.compacted(now) {
-            lines.extend(line_of(&record)?);
-        }
-        let mut bytes = header(lines.len() as u64)?;
-        bytes.extend(lines);
+        let bytes = rewritten(&self.history.compacted(now))?;
         let replayed = replay(&bytes).map_err(|damage| io::Error::other(damage.to_string()))?;
         self.log.replace(&bytes)?;
         self.history = replayed.history;

@@ -35,9 +35,11 @@ impl Ledger {
     /// model on all cards.
     pub fn take_remote(&mut self, remote: &Remote) {
         for task in remote.all_seen() {
-            match &task.gpu {
-                Some(gpu) => self.take(&Pair::new(task.model.clone(), gpu.clone())),
-                None => self.take_model(&task.model),
+            for model in task.models() {
+                match &task.gpu {
+                    Some(gpu) => self.take(&Pair::new(model.clone(), gpu.clone())),
+                    None => self.take_model(model),
+                }
             }
         }
     }
@@ -75,6 +77,7 @@ mod tests {
         let task = |model: &str, gpu: Option<&str>| Task {
             id: TaskId(1),
             model: ModelKey::parse(model).unwrap(),
+            or_models: Box::default(),
             gpu: gpu.map(Gpu::verbatim),
             state: State::Other,
             points: 0.0,

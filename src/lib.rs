@@ -1,6 +1,7 @@
 //! `submitter` submits model verification tasks to `ModelHub` XC: one run is one cycle, and no
 //! (model, GPU) pair is ever sent twice.
 
+pub mod access;
 pub mod api;
 pub mod bake;
 pub mod cli;

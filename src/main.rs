@@ -22,7 +22,10 @@ fn main() -> ExitCode {
             return Exit::Bug.code().into();
         }
     }
-    submitter::command::run(&cli, &env, &SystemClock::start(), &stop).into()
+    // A bug has its own exit code, and none of it is the runtime's 101.
+    std::panic::catch_unwind(|| submitter::command::run(&cli, &env, &SystemClock::start(), &stop))
+        .unwrap_or(Exit::Bug.code())
+        .into()
 }
 
 /// The signals that wait until a command can stop. A sync waits for its input, perhaps for long,

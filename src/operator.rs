@@ -1,4 +1,7 @@
-//! What a person does by hand: `pause` and `resume`.
+//! What a person does by hand: `pause`, `resume`, `resolve`, `repair`.
+
+pub mod repair;
+pub mod resolve;
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,11 +9,12 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::exit::{Hold, Reason};
 use crate::journal::event::Event;
-use crate::journal::{Journal, LogFile, file};
+use crate::journal::file::{self, JournalFile};
+use crate::journal::{Journal, LogFile};
 use crate::pair::Pair;
 use crate::pause::{Pause, PauseFile, PauseStore};
 
-/// How long `resume` waits for a run that holds the journal.
+/// How long a command waits for a run that holds the journal.
 const PATIENCE: Duration = Duration::from_secs(5);
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -36,19 +40,27 @@ pub fn pause(state_dir: &Path, reason: Option<&str>, clock: &dyn Clock) -> Resul
 /// `another_run` where a run still holds the journal after a few seconds, `journal_damaged`,
 /// `state_write_failed`; the pause then stays.
 pub fn resume(state_dir: &Path, clock: &dyn Clock) -> Result<Vec<Pair>, Hold> {
-    let mut opened = loop {
+    let mut journal = open_patiently(state_dir, clock)?;
+    let pause = PauseFile::in_dir(state_dir);
+    end_pause(&mut journal, &pause, clock.now()).map_err(|error| {
+        let path = state_dir.display();
+        Hold::because(Reason::StateWriteFailed, format!("ending the pause in {path}: {error}"))
+    })
+}
+
+/// The journal of a state folder, waiting a few seconds for a run that holds it.
+///
+/// # Errors
+/// As [`file::open_dir`].
+pub fn open_patiently(state_dir: &Path, clock: &dyn Clock) -> Result<Journal<JournalFile>, Hold> {
+    loop {
         match file::open_dir(state_dir, clock.now(), Duration::MAX) {
             Err(hold) if hold.reason == Reason::AnotherRun && clock.elapsed() < PATIENCE => {
                 clock.sleep(ASK_AGAIN);
             }
-            other => break other?,
+            opened => return opened.map(|opened| opened.journal),
         }
-    };
-    let pause = PauseFile::in_dir(state_dir);
-    end_pause(&mut opened.journal, &pause, clock.now()).map_err(|error| {
-        let path = state_dir.display();
-        Hold::because(Reason::StateWriteFailed, format!("ending the pause in {path}: {error}"))
-    })
+    }
 }
 
 /// Ends a pause: the journal first, so that a crash in between leaves the pause in force.
@@ -60,7 +72,10 @@ pub fn end_pause<L: LogFile>(
     pause: &impl PauseStore,
     now: u64,
 ) -> std::io::Result<Vec<Pair>> {
-    let mut missing: Vec<Pair> = journal.history().missing().cloned().collect();
+    // Only a pause for missing tasks has named them.
+    let history = journal.history();
+    let named = history.pause() == Some(Reason::TaskVanished.name());
+    let mut missing: Vec<Pair> = history.missing().filter(|_| named).cloned().collect();
     missing.sort();
     journal.record(now, Event::Resumed { acknowledged: missing.clone() })?;
     pause.remove()?;

@@ -129,15 +129,21 @@ impl ModelKey {
         ModelId::parse(text).map(|id| id.key())
     }
 
-    /// The key under which a model *seen* on the platform is taken. A name that
-    /// [`ModelId::parse`] refuses may still be a model of ours in disguise (a stray space, a
-    /// zero-width character), so what is left of it without those is taken; never nothing.
+    /// The keys under which a model *seen* on the platform is taken: one, but where
+    /// [`ModelId::parse`] refuses the name. It may still be a model of ours in disguise (a
+    /// stray space, a zero-width character, a URL without its scheme, a path behind it), so
+    /// every two neighbours that could be an `org/name` are taken; never nothing.
     #[must_use]
-    pub fn seen(text: &str) -> Self {
-        Self::parse(text).unwrap_or_else(|_| {
-            let bare: String = text.chars().filter(|c| is_id_character(*c) || *c == '/').collect();
-            Self::parse(&bare).unwrap_or_else(|_| Self(text.trim().to_lowercase().into()))
-        })
+    pub fn seen(text: &str) -> Vec<Self> {
+        if let Ok(key) = Self::parse(text) {
+            return vec![key];
+        }
+        let slashed = text.replace("%2F", "/").replace("%2f", "/").replace('\\', "/");
+        let bare: String = slashed.chars().filter(|c| is_id_character(*c) || *c == '/').collect();
+        let parts: Vec<&str> = bare.split('/').filter(|part| !part.is_empty()).collect();
+        let neighbours = parts.windows(2).map(|two| two.join("/"));
+        let keys: Vec<Self> = neighbours.filter_map(|name| Self::parse(&name).ok()).collect();
+        if keys.is_empty() { vec![Self(text.trim().to_lowercase().into())] } else { keys }
     }
 
     /// The key as text.
@@ -259,10 +265,23 @@ mod tests {
     }
 
     #[test]
-    fn a_seen_model_in_disguise_still_takes_ours() {
-        assert_eq!(ModelKey::seen("Org/Mod\u{200b}el ").as_str(), "org/model");
-        assert_eq!(ModelKey::seen("https://huggingface.co/Org/Model").as_str(), "org/model");
-        assert_eq!(ModelKey::seen("GPT2").as_str(), "gpt2");
-        assert_eq!(ModelKey::seen("a/b/c").as_str(), "a/b/c");
+    fn i06_a_seen_model_in_disguise_still_takes_ours() {
+        for text in [
+            "Org/Model",
+            "Org/Mod\u{200b}el ",
+            "https://huggingface.co/Org/Model",
+            "huggingface.co/Org/Model",
+            "https://hf.co/Org/Model",
+            "Org/Model/tree/main",
+            "models/Org/Model",
+            "Org\\Model",
+            "//Org//Model",
+        ] {
+            let keys = ModelKey::seen(text);
+            assert!(keys.iter().any(|key| key.as_str() == "org/model"), "{text}: {keys:?}");
+        }
+        for (text, key) in [("GPT2", "gpt2"), (" 模型 ", "模型"), ("", "")] {
+            assert_eq!(ModelKey::seen(text), [ModelKey(key.into())]);
+        }
     }
 }

@@ -54,6 +54,8 @@ pub struct Task {
     pub id: TaskId,
     /// Its model, folded.
     pub model: ModelKey,
+    /// Where the name is no plain id: every other model that it could mean.
+    pub or_models: Box<[ModelKey]>,
     /// Its card; none where the name could mean any card.
     pub gpu: Option<Gpu>,
     /// How it stands.
@@ -64,9 +66,12 @@ pub struct Task {
 
 impl Task {
     fn of(row: &TaskRow, catalog: &Catalog) -> Self {
+        let mut models = ModelKey::seen(&row.model);
+        let model = models.remove(0);
         Self {
             id: row.id,
-            model: ModelKey::seen(&row.model),
+            model,
+            or_models: models.into(),
             gpu: match catalog.seen(&row.card) {
                 Seen::Card(gpu) => Some(gpu),
                 Seen::Unreadable => None,
@@ -76,10 +81,16 @@ impl Task {
         }
     }
 
+    /// Every model that it could be of.
+    pub fn models(&self) -> impl Iterator<Item = &ModelKey> {
+        std::iter::once(&self.model).chain(&self.or_models)
+    }
+
     /// Whether this task takes the pair.
     #[must_use]
     pub fn takes(&self, pair: &Pair) -> bool {
-        self.model == pair.model && self.gpu.as_ref().is_none_or(|gpu| *gpu == pair.gpu)
+        self.models().any(|model| *model == pair.model)
+            && self.gpu.as_ref().is_none_or(|gpu| *gpu == pair.gpu)
     }
 }
 
@@ -138,7 +149,9 @@ impl Remote {
         let mut index = Index::default();
         for task in &self.tasks {
             index.ids.insert(task.id);
-            index.by_model.entry(&task.model).or_default().push(task);
+            for model in task.models() {
+                index.by_model.entry(model).or_default().push(task);
+            }
         }
         index
     }
@@ -195,8 +208,8 @@ pub enum Unknown {
 pub struct Gap {
     /// The page that shows it.
     pub page: u64,
-    /// Rows in the list, by the server's first word.
-    pub total: u64,
+    /// Rows in the list, by the server's first word; none: it could not be read.
+    pub total: Option<u64>,
     /// Distinct tasks seen until then.
     pub distinct: usize,
     /// In words.
@@ -207,10 +220,11 @@ impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Request { page, error } => write!(f, "GET task/page, page {page}: {error}"),
-            Self::Incomplete(Gap { page, total, distinct, what }) => write!(
-                f,
-                "GET task/page, page {page}: {what} (total {total}, distinct tasks {distinct})"
-            ),
+            Self::Incomplete(Gap { page, total, distinct, what }) => {
+                let total = total.map_or("unknown".to_owned(), |total| total.to_string());
+                let counts = format!("total {total}, distinct tasks {distinct}");
+                write!(f, "GET task/page, page {page}: {what} ({counts})")
+            }
         }
     }
 }
@@ -242,8 +256,8 @@ pub fn read_all(api: &impl ReadApi, catalog: &Catalog, size: u64) -> Result<Remo
         Err(failed) => return Err(failed),
     };
     let limit = reader.clamp.unwrap_or(u64::MAX);
-    let single = gap.total > 0 && gap.total <= MAX_SINGLE_PAGE.min(limit);
-    let again = if single { gap.total } else { size.min(limit) };
+    let single = gap.total.filter(|total| (1..=MAX_SINGLE_PAGE.min(limit)).contains(total));
+    let again = single.unwrap_or(size.min(limit));
     let tasks = reader.pass_within_clamp(again)?;
     Ok(Remote { tasks, also_seen: reader.seen })
 }
@@ -273,7 +287,7 @@ impl<A: ReadApi> Reader<'_, A> {
                     Pass::Complete(tasks) => Ok(tasks),
                     Pass::Clamped(again) => Err(Unknown::Incomplete(Gap {
                         page: 1,
-                        total: 0,
+                        total: None,
                         distinct: 0,
                         what: format!("page size {limit} was clamped once more, to {again}"),
                     })),
@@ -374,7 +388,8 @@ impl Proof {
     }
 
     fn gap(&self, page: u64, what: String) -> Unknown {
-        Unknown::Incomplete(Gap { page, total: self.total, distinct: self.ids.len(), what })
+        let total = (self.pages > 0).then_some(self.total);
+        Unknown::Incomplete(Gap { page, total, distinct: self.ids.len(), what })
     }
 }
 

@@ -169,7 +169,7 @@ pub struct Counts {
 pub struct LedgerCounts {
     /// Own tasks on the platform.
     pub remote: u64,
-    /// Pairs and models of the baked ledger.
+    /// Pairs and blocked models of the data files.
     pub baked: u64,
     /// Pairs that the platform will not take.
     pub marks: u64,
@@ -219,11 +219,9 @@ impl Report {
         if let Some(counter) = counter {
             *counter += 1;
         }
-        if decision.action == Action::Skip {
-            *self.skips.entry(decision.reason.clone()).or_default() += 1;
-        }
         // A mark that a precheck has just found is news; other skips are the same every hour.
         if decision.action == Action::Skip && !decision.reason.starts_with("marked:precheck_") {
+            *self.skips.entry(decision.reason.clone()).or_default() += 1;
             log::debug!("{decision}");
         } else {
             log::info!("{decision}");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
+use crate::access::credential;
 use crate::api::ReadApi;
 use crate::api::http::{Endpoint, HttpReader, HttpWriter};
 use crate::cli::Run;
@@ -18,7 +19,7 @@ use crate::journal::event::{CycleEnd, Event};
 use crate::pair::Pair;
 use crate::pause::PauseFile;
 use crate::report::{End, Report};
-use crate::secret::{self, Token};
+use crate::secret::Token;
 use crate::settings::{ConfigSource, Settings, read_snapshot_file};
 use crate::sources::baked::{self, Data};
 use crate::sources::{carried_over, pending};
@@ -133,19 +134,6 @@ fn load(settings: &Settings) -> Result<Data, Hold> {
     Ok(data)
 }
 
-/// Chooses the credential and tells its source, or what each source held.
-///
-/// # Errors
-/// As [`secret::choose`].
-pub(crate) fn credential(env: &Env, token_file: Option<&Path>) -> Result<Token, Hold> {
-    let chosen = secret::choose(env, token_file).map_err(|refused| {
-        log::error!("[live] token_probe {}", refused.token_probe());
-        Hold::because(refused.reason, refused.detail)
-    })?;
-    log::info!("[live] token source={}", chosen.source);
-    Ok(chosen.token)
-}
-
 /// One cycle, real or rehearsed: its hold, and how many requests it made.
 fn cycle(
     args: &Run,
@@ -169,8 +157,10 @@ fn cycle(
     let pause = PauseFile::in_dir(&settings.state_dir);
     let table = Table { local, reader: &reader, watch };
     let hold = if args.dry_run {
-        journal::file::peek(&settings.state_dir)
-            .map(|history| table.run(&mut Rehearsal { history, pause, watch }, report))
+        journal::file::peek(&settings.state_dir, clock.now()).map(|(history, torn)| {
+            tell_opening(&settings.state_dir, false, torn);
+            table.run(&mut Rehearsal { history, pause, watch }, report)
+        })
     } else {
         journal::file::open_dir(&settings.state_dir, clock.now(), deadline).map(|opened| {
             tell_opening(&settings.state_dir, opened.created, opened.torn);

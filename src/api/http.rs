@@ -14,10 +14,11 @@ use super::{
     Accepted, AddError, Bucket, NewTask, Precheck, ReadApi, ReadError, SlicePage, TaskPage,
     WriteApi, answer, wire,
 };
-use crate::clock::Watch;
+use crate::clock::{Stop, Watch};
 use crate::gpu::Catalog;
 use crate::pair::ModelId;
 use crate::secret::Token;
+use crate::text::Field;
 
 const TASK_PAGE: &str = "/api/adapt/task/page";
 const TASK_ADD: &str = "/api/adapt/task/add";
@@ -105,11 +106,15 @@ impl<'a> HttpReader<'a> {
                 Ok(_) | Err(_) => return outcome,
             };
             let wait = retry_wait(retry_after.as_deref(), retries, random_fraction());
-            // A wait that the deadline does not allow is no wait: the answer stands.
-            if retries == MAX_RETRIES || self.endpoint.watch.wait(wait).is_err() {
+            if retries == MAX_RETRIES {
                 return outcome;
             }
-            retries += 1;
+            match self.endpoint.watch.wait(wait) {
+                Ok(()) => retries += 1,
+                // A wait that the deadline does not allow is no wait: the answer stands.
+                Err(Stop::Deadline) => return outcome,
+                Err(stop) => return Err(ReadError::Stopped(stop)),
+            }
         }
     }
 
@@ -120,6 +125,7 @@ impl<'a> HttpReader<'a> {
         timeout: Duration,
     ) -> Result<Answer, ReadError> {
         self.endpoint.requests.fetch_add(1, Ordering::Relaxed);
+        log::trace!("[live] request method=GET path={}", Field(path));
         let response = self
             .agent
             .get(self.endpoint.url(path))
@@ -236,6 +242,7 @@ impl WriteApi for HttpWriter<'_> {
         let body = serde_json::to_vec(task).map_err(|error| not_sent(error.to_string(), None))?;
         let mut body = Telltale { bytes: &body, touched: false };
         self.endpoint.requests.fetch_add(1, Ordering::Relaxed);
+        log::trace!("[live] request method=POST path={}", Field(TASK_ADD));
         let response = self
             .agent
             .post(self.endpoint.url(TASK_ADD))

@@ -2,21 +2,18 @@
 //! ever added: baking must not free a pair.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 
 use super::Target;
-use crate::api::http::{Endpoint, HttpReader};
+use crate::access::Access;
 use crate::cli::BakeLedger;
-use crate::clock::{Clock, Watch};
+use crate::clock::Clock;
 use crate::env::Env;
 use crate::exit::{Hold, Reason};
-use crate::flags::Flags;
 use crate::gpu::Catalog;
 use crate::pair::{ModelKey, Pair};
 use crate::remote::{self, Remote, Task};
-use crate::run::credential;
-use crate::settings::{self, Reading};
+use crate::settings;
 use crate::sources::baked::BakedLedger;
 use crate::sources::{carried_over, read_text};
 
@@ -122,22 +119,9 @@ fn read_remote(
     stop: &AtomicBool,
     catalog: &Catalog,
 ) -> Result<Remote, Hold> {
-    let flags = Flags { api_base: args.api_base.clone(), ..Flags::default() };
-    let (reading, warnings) = Reading::resolve(&flags, env)?;
-    for warning in warnings {
-        log::warn!("[live] warning {warning}");
-    }
-    let token = credential(env, args.token_file.as_deref().map(Path::new))?;
-    let endpoint = Endpoint {
-        base: &reading.api_base,
-        build_config_path: None,
-        timeout: reading.request_timeout,
-        token: &token,
-        watch: Watch { clock, deadline: reading.deadline, stop },
-        requests: Arc::new(AtomicU64::new(0)),
-    };
-    let reader = HttpReader::new(endpoint, reading.read_connections, catalog);
-    Ok(remote::read_all(&reader, catalog, u64::from(reading.page_size))?)
+    let access = Access::prepare(args.api_base.as_deref(), args.token_file.as_deref(), env)?;
+    let reader = access.reader(clock, stop, catalog);
+    Ok(remote::read_all(&reader, catalog, access.page_size())?)
 }
 
 /// Takes the pairs of tasks, and on every card the models of those whose card could be any.
@@ -190,7 +174,8 @@ mod tests {
     fn a_task_takes_its_pair_or_its_model() {
         let task = |model: &str, gpu: Option<&str>| Task {
             id: TaskId(1),
-            model: ModelKey::seen(model),
+            model: ModelKey::seen(model).remove(0),
+            or_models: Box::default(),
             gpu: gpu.map(Gpu::verbatim),
             state: State::Open,
             points: 0.0,

@@ -8,13 +8,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::event::{Event, Record};
 use super::history::History;
+use super::salvage::{self, Salvage};
 use super::{COMPACT_FROM, Journal, LogFile, Replay, header, replay};
 use crate::disk;
 use crate::exit::{Hold, Reason};
 
 const JOURNAL: &str = "journal.jsonl";
 const HOLDER: &str = "run.json";
+
+/// Why submission is paused after a repair that could not read everything.
+const REPAIRED: &str = "the journal was repaired, and parts of it were not legible";
 
 /// Ample time between taking the lock and telling who did.
 const HOLDER_SPEAKS: Duration = Duration::from_millis(200);
@@ -137,21 +142,76 @@ pub fn open_dir(dir: &Path, now: u64, deadline: Duration) -> Result<Opened, Hold
     Ok(Opened { journal, created, torn })
 }
 
+/// The result of a repair.
+#[derive(Debug)]
+pub enum Repaired {
+    /// There was nothing to repair.
+    Sound,
+    /// The journal in place is a new one.
+    Saved {
+        /// Where the damaged one is now.
+        aside: PathBuf,
+        /// What the new one holds.
+        salvage: Salvage,
+    },
+}
+
+/// Replaces a damaged journal by what is legible of it, and keeps the damaged one aside. Where
+/// anything was not legible, submission pauses until a person resumes.
+///
+/// # Errors
+/// As [`open_dir`]. At every moment, the damaged journal or the repaired one is in its place.
+pub fn repair(dir: &Path, now: u64) -> Result<Repaired, Hold> {
+    let path = dir.join(JOURNAL);
+    let failed = |tried: &str, error: &io::Error| {
+        Hold::because(Reason::StateWriteFailed, format!("{tried} {}: {error}", path.display()))
+    };
+    let file = open(&path).map_err(|error| failed("opening", &error))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(held_by_another(dir, now, Duration::MAX)),
+        Err(TryLockError::Error(error)) => return Err(failed("locking", &error)),
+    }
+    let mut file = JournalFile { file, path: path.clone(), len: 0 };
+    let mut bytes = Vec::new();
+    file.file.read_to_end(&mut bytes).map_err(|error| failed("reading", &error))?;
+    match replay(&bytes) {
+        Ok(_) => return Ok(Repaired::Sound),
+        Err(damage) if damage.is_newer => return Err(damaged(&path, &damage.to_string())),
+        Err(_) => {}
+    }
+    let salvage = salvage::salvage(&bytes, now);
+    let mut records = salvage.history.compacted(now);
+    if salvage.illegible > 0 || bytes.is_empty() {
+        records.push(Record { at: now, event: Event::Paused { reason: REPAIRED.into() } });
+    }
+    let aside = dir.join(format!("{JOURNAL}.damaged-{now}"));
+    // The new one is made from memory, so the damaged one must be safe under its second name.
+    std::fs::hard_link(&path, &aside)
+        .and_then(|()| disk::sync_dir(dir))
+        .and_then(|()| file.replace(&super::rewritten(&records)?))
+        .map_err(|error| failed("replacing", &error))?;
+    Ok(Repaired::Saved { aside, salvage })
+}
+
 /// Reads a state folder without a lock and without writing: for dry runs and for looking. No
-/// journal is an empty one.
+/// journal is an empty one. A torn tail is taken as a run would take it, and its length told.
 ///
 /// # Errors
 /// `journal_damaged`.
-pub fn peek(dir: &Path) -> Result<History, Hold> {
+pub fn peek(dir: &Path, now: u64) -> Result<(History, usize), Hold> {
     let path = dir.join(JOURNAL);
-    match std::fs::read(&path) {
-        Ok(bytes) => match replay(&bytes) {
-            Ok(Replay { history, .. }) => Ok(history),
-            Err(damage) => Err(damaged(&path, &damage.to_string())),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(History::default()),
-        Err(error) => Err(damaged(&path, &error.to_string())),
+    let damaged = |what: String| damaged(&path, &what);
+    let bytes = match std::fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
+        read => read.map_err(|error| damaged(error.to_string()))?,
+    };
+    let Replay { mut history, torn, .. } = replay(&bytes).map_err(|d| damaged(d.to_string()))?;
+    let length = torn.as_ref().map_or(0, String::len);
+    if let Some(text) = torn {
+        history.apply(Record { at: now, event: Event::Torn { text } }).map_err(damaged)?;
     }
+    Ok((history, length))
 }
 
 fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
@@ -173,7 +233,8 @@ fn held_by_another(dir: &Path, now: u64, deadline: Duration) -> Hold {
     };
     let age = |holder: &Holder| now.saturating_sub(holder.started_at);
     let mut holder = read();
-    if holder.as_ref().is_some_and(|holder| age(holder) > 2 * deadline.as_secs()) {
+    let stuck_after = deadline.as_secs().saturating_mul(2);
+    if holder.as_ref().is_some_and(|holder| age(holder) > stuck_after) {
         // A holder that has only just locked has not said so yet: what is there may be the
         // word of the run before it.
         std::thread::sleep(HOLDER_SPEAKS);
@@ -184,7 +245,7 @@ fn held_by_another(dir: &Path, now: u64, deadline: Duration) -> Hold {
     };
     let seconds = age(&holder);
     let detail = format!("process {} has held the journal for {seconds} s", holder.pid);
-    if seconds > 2 * deadline.as_secs() {
+    if seconds > stuck_after {
         let what_next = "more than twice the deadline: look at it, and end it if it is stuck";
         Hold::because(Reason::AnotherRunStuck, format!("{detail}, {what_next}"))
     } else {
@@ -193,7 +254,8 @@ fn held_by_another(dir: &Path, now: u64, deadline: Duration) -> Hold {
 }
 
 fn damaged(path: &Path, what: &str) -> Hold {
-    let detail = format!("{}, {what}; nothing was changed", path.display());
+    let next = "nothing was changed; `submitter repair` keeps what is legible";
+    let detail = format!("{}, {what}; {next}", path.display());
     Hold::because(Reason::JournalDamaged, detail)
 }
 

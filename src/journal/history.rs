@@ -2,6 +2,7 @@
 
 mod blocks;
 mod compact;
+mod salvaged;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -241,6 +242,12 @@ impl History {
                 .is_some_and(|accepted| accepted.missing_since.is_some() && !accepted.acknowledged)
         };
         self.submissions.iter().filter(move |(_, s)| is_missing(s)).map(|(pair, _)| pair)
+    }
+
+    /// What is known of a pair that was submitted or may have been.
+    #[must_use]
+    pub fn submission(&self, pair: &Pair) -> Option<&Submission> {
+        self.submissions.get(pair)
     }
 
     /// Whether a pair was submitted or may have been.

@@ -62,6 +62,15 @@ fn every_line_is_as_the_contract_writes_it() {
 }
 
 #[test]
+fn skips_that_are_told_one_by_one_are_not_summed_up() {
+    let mut report = Report::new(false, 0);
+    report.decide(about(Action::Skip, "marked:precheck_60027"));
+    report.decide(about(Action::Skip, "blocked_model"));
+    assert_eq!(report.skips.into_iter().collect::<Vec<_>>(), [("blocked_model".to_owned(), 1)]);
+    assert_eq!(report.counts.skipped, 2);
+}
+
+#[test]
 fn a_dry_run_never_says_that_it_submitted() {
     let end = End {
         reason: Reason::CycleCap,
