@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::platform::{Account, Platform};
+use crate::platform::{Account, Kind, Platform};
 
 /// A test token. It looks like one.
 pub(crate) const TOKEN: &str = "test-token-7f3a-not-a-secret";
@@ -103,22 +103,24 @@ impl Machine {
 
     /// Makes the trailing-hour cap pass, by dating everything in the journal back.
     pub(crate) fn age_journal(&self, seconds: u64) {
-        let path = self.state().join("journal.jsonl");
-        let aged: String = self
-            .journal()
-            .lines()
-            .map(|line| {
-                let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
-                if let Some(at) = value.get("at").and_then(serde_json::Value::as_u64) {
-                    value["at"] = (at - seconds).into();
-                }
-                format!("{value}\n")
-            })
-            .collect();
-        std::fs::write(path, aged).unwrap();
+        self.redate_journal(|at| at - seconds);
     }
 
-    /// The most often that any pair was POSTed, and committed, as the server counts.
+    /// Dates everything in the journal anew.
+    pub(crate) fn redate_journal(&self, date: impl Fn(u64) -> u64) {
+        let mut redated = String::new();
+        for line in self.journal().lines() {
+            let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+            if let Some(at) = value.get("at").and_then(serde_json::Value::as_u64) {
+                value["at"] = date(at).into();
+            }
+            redated.push_str(&value.to_string());
+            redated.push('\n');
+        }
+        std::fs::write(self.state().join("journal.jsonl"), redated).unwrap();
+    }
+
+    /// The most POSTs, and the most tasks, of any one pair, as the server counts.
     pub(crate) fn most_posts(&self) -> (usize, usize) {
         let most = |counts: BTreeMap<_, usize>| counts.into_values().max().unwrap_or(0);
         (most(self.platform.posts()), most(self.platform.accepted()))
@@ -213,4 +215,51 @@ pub(crate) fn strs(texts: &[String]) -> Vec<&str> {
 
 pub(crate) fn exists(path: &Path) -> bool {
     path.try_exists().unwrap()
+}
+
+/// What more there is to prepare and to look at.
+impl Machine {
+    /// A machine whose candidates are these rows of a `candidates.json`.
+    pub(crate) fn with_rows(account: Account, rows: &serde_json::Value) -> Self {
+        let machine = Self::with_shipped_data(account);
+        machine.write_candidates(&serde_json::json!({"version": 1, "candidates": rows}));
+        machine
+    }
+
+    /// Writes a file beside the state folder; returns its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// How many requests the platform has seen, of whatever kind.
+    pub(crate) fn asked(&self) -> usize {
+        self.platform.count(Kind::Any)
+    }
+
+    /// How many POSTs it has seen.
+    pub(crate) fn posts(&self) -> usize {
+        self.platform.count(Kind::Add)
+    }
+
+    /// The pairs of all POSTs, in order, as `org/model Card_enum`.
+    pub(crate) fn posted(&self) -> Vec<String> {
+        let pairs = self.platform.requests().into_iter().filter_map(|asked| asked.posted_pair());
+        pairs.map(|(model, gpu)| format!("{model} {gpu}")).collect()
+    }
+}
+
+impl Ended {
+    /// The report on standard output.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+
+    /// A number of the cycle line.
+    pub(crate) fn counted(&self, name: &str) -> usize {
+        let line = self.line("[live] cycle ");
+        let field = line.split(' ').find_map(|field| field.strip_prefix(&format!("{name}=")));
+        field.unwrap().parse().unwrap()
+    }
 }

@@ -9,6 +9,21 @@
 #[path = "../platform/mod.rs"]
 mod platform;
 
+mod caps;
+mod config;
+mod dry_run;
 mod happy;
+mod hourly;
 mod kit;
+mod lists;
+mod lists_refused;
+mod marks;
+mod missing;
+mod pausing;
+mod payloads;
+mod queue;
+mod refusals;
+mod rows;
+mod schedulers;
 mod slices;
+mod taken;

@@ -1,0 +1,257 @@
+//! What cron, systemd and a NAS see: exit codes, bare environments, two streams.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::kit::{Ended, Machine, TOKEN, account, exists, models, strs};
+use crate::platform::{Fault, Kind, Rejection, Task, Trigger};
+
+fn machine() -> Machine {
+    Machine::new(account(), &["Org/Model-0"])
+}
+
+fn full() -> Machine {
+    let mut machine = Machine::new(account().with_history(20, &["Past/One"]), &["Org/Model-0"]);
+    machine.set("LIVE_QUEUE_THRESHOLD", "1");
+    machine
+}
+
+#[test]
+fn k03_a_bare_environment_needs_no_home() {
+    let machine = machine();
+    let token = machine.write("token", TOKEN);
+    let state = machine.state().display().to_string();
+    let base = machine.platform.base();
+    let data = machine.folder.path().join("data").display().to_string();
+    let flags = ["run", "--strategy-id", "s", "--api-base", &base, "--data-dir", &data];
+    let started = |more: &[&str], env: &[(&str, &str)]| {
+        let mut command = machine.command(&flags);
+        command.env_clear().envs(env.iter().copied()).args(more);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let token = ["--token-file", &token];
+    let (code, log) = started(&token, &[]);
+    assert_eq!(code, 32, "{log}");
+    assert!(log.contains("[live] hold reason=no_state_folder"), "{log}");
+    assert!(log.contains("--state-dir"), "{log}");
+    assert_eq!(machine.asked(), 0);
+
+    let (code, log) = started(&[token[0], token[1], "--state-dir", &state], &[]);
+    assert_eq!(code, 0, "{log}");
+    let (code, log) = started(&token, &[("STATE_DIRECTORY", &state)]);
+    assert_eq!(code, 0, "{log}");
+    assert_eq!(machine.posts(), 2, "by the second card");
+    assert_eq!(machine.most_posts(), (1, 1), "both runs know one journal");
+
+    let home = machine.folder.path().join("home").display().to_string();
+    let (code, log) = started(&token, &[("HOME", &home)]);
+    assert_eq!(code, 0, "{log}");
+    assert!(exists(&machine.folder.path().join("home/.local/state/submitter/journal.jsonl")));
+}
+
+#[test]
+fn k08_a_held_machine_is_silent_with_q() {
+    let machine = full();
+    for hour in 0..24 {
+        let ended = machine.run(&["run", "-q"]);
+        assert_eq!(ended.code, 10);
+        assert_eq!((&*ended.log, &*ended.stdout), ("", ""), "hour {hour}");
+    }
+    assert_eq!(machine.platform.count(Kind::Own), 24);
+}
+
+#[test]
+fn k08_runs_that_submit_or_must_wait_for_the_platform_are_silent_with_q() {
+    let machine = Machine::new(account(), &strs(&models(2)));
+    let ended = machine.run(&["run", "-q"]);
+    assert_eq!((ended.code, &*ended.log, &*ended.stdout), (0, "", ""));
+    machine.platform.fault(Trigger::nth(Kind::Own, 1), Fault::html());
+    let ended = machine.run(&["run", "-q"]);
+    assert_eq!((ended.code, &*ended.log, &*ended.stdout), (20, "", ""));
+}
+
+#[test]
+fn k08_one_line_is_told_with_q_when_a_person_must_look() {
+    let one_line = |ended: &Ended, code: i32, reason: &str| {
+        assert_eq!(ended.code, code, "{}", ended.log);
+        assert_eq!(ended.log.lines().count(), 1, "{}", ended.log);
+        assert_eq!(ended.held(), reason);
+        assert_eq!(ended.stdout, "");
+    };
+    let machine = Machine::new(account().rejecting(Rejection::all(60014)), &["Org/Model-0"]);
+    one_line(&machine.run(&["run", "-q"]), 30, "script_submit_disabled");
+    one_line(&machine.run(&["run", "-q"]), 30, "paused");
+    machine.run(&["resume"]);
+    machine.platform.set_token("another");
+    one_line(&machine.run(&["run", "-q"]), 31, "credential_refused");
+    let mut machine = self::machine();
+    machine.set("STRATEGY_ID", "");
+    one_line(&machine.run(&["run", "-q"]), 32, "missing_strategy_id");
+}
+
+#[test]
+fn k09_every_kind_of_end_has_its_exit_code() {
+    assert_eq!(machine().run(&["run"]).code, 0);
+    assert_eq!(machine().run(&["run", "--dry-run"]).code, 0);
+    assert_eq!(full().run(&["run"]).code, 10);
+    let broken = machine();
+    broken.platform.fault(Trigger::every(Kind::Own), Fault::html());
+    assert_eq!(broken.run(&["run"]).code, 20);
+    let doubtful = machine();
+    doubtful.platform.fault(Trigger::every(Kind::Add), Fault::fin().after_commit());
+    assert_eq!(doubtful.run(&["run"]).code, 20, "only submissions in doubt");
+    let paused = machine();
+    assert_eq!(paused.run(&["pause"]).code, 0);
+    assert_eq!(paused.run(&["run"]).code, 30);
+    assert_eq!(machine().set("XC_TOKEN", "").run(&["run"]).code, 31);
+    assert_eq!(machine().set("STRATEGY_ID", "").run(&["run"]).code, 32);
+    for usage in [&["ruin"][..], &["run", "--unheard-of"], &[], &["run", "--held-exit-code", "300"]]
+    {
+        let ended = machine().run(usage);
+        assert_eq!(ended.code, 2, "{usage:?}");
+        assert_eq!(ended.stdout, "");
+    }
+    assert_eq!(machine().run(&["--help"]).code, 0);
+    assert_eq!(machine().run(&["--version"]).code, 0);
+}
+
+#[test]
+fn held_exit_code_maps_10_and_nothing_else() {
+    let held = |machine: &Machine, n: &str| machine.run(&["run", "--held-exit-code", n]).code;
+    assert_eq!(held(&full(), "0"), 0);
+    assert_eq!(held(&full(), "75"), 75);
+    assert_eq!(held(&machine(), "75"), 0);
+    let broken = machine();
+    broken.platform.fault(Trigger::every(Kind::Own), Fault::html());
+    assert_eq!(held(&broken, "0"), 20);
+    let paused = machine();
+    paused.run(&["pause"]);
+    assert_eq!(held(&paused, "0"), 30);
+    assert_eq!(held(machine().set("STRATEGY_ID", ""), "0"), 32);
+}
+
+#[test]
+fn the_cycle_line_is_last_and_its_fields_stand_in_order() {
+    let account = account().rejecting(Rejection::all(60022).model("Org/Model-0"));
+    let machine = Machine::new(account, &strs(&models(8)));
+    machine.platform.set_precheck("Org/Model-1", "壁砺", "已验证");
+    let submitted = machine.cycle(0);
+    let held = full().cycle(10);
+    let paused = machine.run(&["pause"]);
+    assert_eq!(paused.code, 0);
+    let paused = machine.cycle(30);
+    for ended in [&submitted, &held, &paused] {
+        let last = ended.log.lines().last().unwrap();
+        assert!(last.starts_with("[live] cycle result="), "{last}");
+        assert!(ended.log.ends_with('\n'));
+        let names: Vec<&str> =
+            last.split(' ').skip(2).map(|field| field.split_once('=').unwrap().0).collect();
+        assert_eq!(
+            names,
+            [
+                "result",
+                "submitted",
+                "rejected",
+                "in_doubt",
+                "skipped",
+                "prechecks",
+                "requests",
+                "elapsed_ms",
+                "reason",
+            ]
+        );
+        assert!(last.ends_with(&format!(" reason={}", ended.held())));
+    }
+    let line = submitted.line("[live] cycle ");
+    let start = "[live] cycle result=submitted submitted=6 rejected=1 in_doubt=0 skipped=1 \
+                 prechecks=7 requests=";
+    assert!(line.starts_with(start), "{line}");
+    assert_eq!(submitted.counted("requests") + held.counted("requests"), machine.asked() + 1);
+    assert!(held.line("[live] cycle ").starts_with("[live] cycle result=held submitted=0 "));
+    assert_eq!(paused.counted("requests"), 0);
+}
+
+#[test]
+fn the_report_has_every_field_and_stands_alone_on_standard_output() {
+    let account = account()
+        .rejecting(Rejection::all(60022).model("Org/Model-0"))
+        .with_task(Task::new(9, "Past/One", "壁砺").with("success", Some(1)).with_points(25));
+    let machine = Machine::new(account, &strs(&models(3)));
+    machine.platform.fault(Trigger::every(Kind::Add).model("Org/Model-2"), Fault::status(502));
+    let ended = machine.run(&["run", "--json"]);
+    let report = ended.json();
+    let fields = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let mut expected = vec![
+        "version",
+        "result",
+        "exit",
+        "reason",
+        "dry_run",
+        "started_at",
+        "elapsed_ms",
+        "requests",
+        "stats",
+        "ledger",
+        "counts",
+        "decisions",
+    ];
+    expected.sort_unstable();
+    assert_eq!(fields(&report), expected);
+    assert_eq!(report["version"], 1);
+    assert_eq!((&report["result"], &report["exit"]), (&json!("submitted"), &json!(0)));
+    assert_eq!(report["reason"], "candidates_done");
+    assert_eq!(report["dry_run"], false);
+    assert!(report["started_at"].as_u64().unwrap() > 1_700_000_000);
+    assert!(report["elapsed_ms"].is_u64());
+    assert_eq!(report["requests"], machine.asked());
+    let stats = json!({"total": 1, "queue": 0, "verify_pass": 1, "verify_fail": 0, "failed": 0,
+        "unknown": 0, "points": 25.0});
+    assert_eq!(report["stats"], stats);
+    assert_eq!(report["ledger"], json!({"remote": 1, "baked": 0, "marks": 16}));
+    let counts =
+        json!({"submitted": 1, "rejected": 1, "in_doubt": 1, "skipped": 0, "prechecks": 3});
+    assert_eq!(report["counts"], counts);
+    let gpu = "Biren_166m";
+    let without_detail = |mut decision: Value| {
+        decision.as_object_mut().unwrap().remove("detail");
+        decision
+    };
+    let decisions: Vec<Value> =
+        report["decisions"].as_array().unwrap().iter().cloned().map(without_detail).collect();
+    assert_eq!(
+        decisions,
+        [
+            json!({"action": "rejected", "model": "Org/Model-0", "gpu": gpu, "code": 60022,
+                "http": 200, "queue_before": 0,
+                "reason": "CREATE_CONTEST_TASK_GPU_CONFIG_UNSUPPORTED"}),
+            json!({"action": "submitted", "model": "Org/Model-1", "gpu": gpu, "code": 0,
+                "http": 200, "task": "33512", "queue_before": 0, "reason": "task_add_response"}),
+            json!({"action": "in_doubt", "model": "Org/Model-2", "gpu": gpu, "http": 502,
+                "queue_before": 1, "reason": "transport_error"}),
+            json!({"action": "hold", "reason": "candidates_done"}),
+        ]
+    );
+}
+
+#[test]
+fn the_report_tells_mapped_exit_codes_skips_and_holds_before_the_first_request() {
+    let mut machine = full();
+    let report = machine.run(&["run", "--json", "--held-exit-code", "3"]).json();
+    assert_eq!((&report["exit"], &report["result"]), (&json!(3), &json!("held")));
+    assert_eq!(report["reason"], "queue_full");
+    machine.set("STRATEGY_ID", "");
+    let ended = machine.run(&["run", "--json", "--held-exit-code", "3"]);
+    let report = ended.json();
+    assert_eq!((ended.code, &report["exit"]), (32, &json!(32)));
+    assert_eq!(report["reason"], "missing_strategy_id");
+    assert_eq!((&report["requests"], &report["stats"]), (&json!(0), &Value::Null));
+    assert_eq!(report["decisions"][0]["action"], "hold");
+
+    let machine = Machine::new(account(), &["gpt-neo"]);
+    let report = machine.run(&["run", "--json", "-q"]).json();
+    let skip = &report["decisions"][0];
+    assert_eq!((&skip["action"], &skip["reason"]), (&json!("skip"), &json!("malformed")));
+    assert_eq!(report["counts"]["skipped"], 1);
+}
