@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -11,6 +12,9 @@ use crate::platform::{Account, Kind, Platform};
 
 /// A test token. It looks like one.
 pub(crate) const TOKEN: &str = "test-token-7f3a-not-a-secret";
+
+/// The card of machines whose models have one.
+pub(crate) const CARD: &str = "Biren_166m";
 
 /// Longer than any run of a test may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -35,6 +39,15 @@ impl Machine {
     pub(crate) fn new(account: Account, models: &[&str]) -> Self {
         let rows: Vec<_> =
             models.iter().map(|model| serde_json::json!({"model_address": model})).collect();
+        let machine = Self::with_shipped_data(account);
+        machine.write_candidates(&serde_json::json!({"version": 1, "candidates": rows}));
+        machine
+    }
+
+    /// A machine whose candidates are `models`, each for [`CARD`] alone: a model is then a pair.
+    pub(crate) fn one_card_each(account: Account, models: &[&str]) -> Self {
+        let row = |model| serde_json::json!({"model_address": model, "try_next_gpus": [CARD]});
+        let rows: Vec<_> = models.iter().map(row).collect();
         let machine = Self::with_shipped_data(account);
         machine.write_candidates(&serde_json::json!({"version": 1, "candidates": rows}));
         machine
@@ -140,6 +153,17 @@ impl Running {
         self.0.wait().unwrap();
     }
 
+    /// Sends a signal, `TERM` or `INT`, to this process and no other. It is pending when this
+    /// returns.
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+
     /// Waits for the end, bounded.
     pub(crate) fn end(mut self) -> Ended {
         let (stdout, stderr) = (self.0.stdout.take().unwrap(), self.0.stderr.take().unwrap());
@@ -197,6 +221,26 @@ impl Ended {
         let line = self.line("[live] hold reason=");
         line["[live] hold reason=".len()..].split(' ').next().unwrap()
     }
+}
+
+/// Runs cases that mostly wait side by side, a few at a time.
+pub(crate) fn together<T: Send>(cases: impl IntoIterator<Item = T>, run: impl Fn(T) + Sync) {
+    let cases = Mutex::new(cases.into_iter().collect::<Vec<_>>());
+    let next = || cases.lock().unwrap().pop();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some(case) = next() {
+                    run(case);
+                }
+            });
+        }
+    });
+}
+
+/// A line without its explanation in words.
+pub(crate) fn without_detail(line: &str) -> &str {
+    line.split(" detail=").next().unwrap()
 }
 
 /// An account that knows the test token.

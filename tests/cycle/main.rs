@@ -9,8 +9,11 @@
 #[path = "../platform/mod.rs"]
 mod platform;
 
+mod answers;
 mod caps;
 mod config;
+mod crash;
+mod credential;
 mod dry_run;
 mod happy;
 mod hourly;
@@ -22,8 +25,12 @@ mod missing;
 mod pausing;
 mod payloads;
 mod queue;
+mod reads;
 mod refusals;
 mod rows;
 mod schedulers;
+mod secrets;
+mod signals;
 mod slices;
 mod taken;
+mod transport;
