@@ -9,15 +9,17 @@ use submitter::pair::ModelId;
 
 use crate::kit::{account, together};
 use crate::platform::{Fault, Kind, Platform, Trigger};
-use crate::transport::Client;
+use crate::transport::{Client, in_time};
 
 /// A read of the own tasks, the requests that it counted, and how long it took.
-fn read(client: &Client, platform: &Platform) -> (Result<TaskPage, ReadError>, u64, Duration) {
+fn read(client: Client, platform: &Platform) -> (Result<TaskPage, ReadError>, u64, Duration) {
     let base = platform.base();
-    let reader = HttpReader::new(client.endpoint(&base), 4, &client.catalog);
-    let began = Instant::now();
-    let page = reader.own_tasks(1, 100);
-    (page, reader.requests(), began.elapsed())
+    in_time(move || {
+        let reader = HttpReader::new(client.endpoint(&base), 4, &client.catalog);
+        let began = Instant::now();
+        let page = reader.own_tasks(1, 100);
+        (page, reader.requests(), began.elapsed())
+    })
 }
 
 fn faulty(trigger: Trigger, fault: Fault) -> Platform {
@@ -41,7 +43,7 @@ fn a_get_that_may_pass_is_tried_three_times_and_no_more() {
     ];
     together(cases, |(name, fault, http)| {
         let platform = faulty(Trigger::every(Kind::Own), fault);
-        let (page, requests, took) = read(&Client::new(), &platform);
+        let (page, requests, took) = read(Client::new(), &platform);
         match (&page, http) {
             (Err(ReadError::Http(status)), Some(expected)) => assert_eq!(*status, expected),
             (Err(ReadError::Transport(_)), None) => {}
@@ -67,7 +69,7 @@ fn a_get_that_works_the_second_or_third_time_works() {
         for n in 1..=failures {
             platform.fault(Trigger::nth(Kind::Own, n), fault());
         }
-        let (page, requests, _) = read(&Client::new(), &platform);
+        let (page, requests, _) = read(Client::new(), &platform);
         assert_eq!(page.unwrap().total, 0);
         assert_eq!(requests, failures as u64 + 1);
         assert_eq!((platform.count(Kind::Any), platform.unfired()), (failures + 1, 0));
@@ -78,7 +80,7 @@ fn a_get_that_works_the_second_or_third_time_works() {
 fn an_answer_that_will_not_change_is_not_asked_for_again() {
     for status in [300, 304, 400, 404, 405, 408, 413, 451] {
         let platform = faulty(Trigger::every(Kind::Own), Fault::html().with_status(status));
-        let (page, ..) = read(&Client::new(), &platform);
+        let (page, ..) = read(Client::new(), &platform);
         assert_eq!(page, Err(ReadError::Http(status)));
         assert_eq!(platform.count(Kind::Any), 1, "{status}");
     }
@@ -93,7 +95,7 @@ fn an_answer_that_will_not_change_is_not_asked_for_again() {
         (faulty(Trigger::every(Kind::Own), Fault::html().with_status(401)), "credential_refused"),
         (faulty(Trigger::every(Kind::Own), Fault::html().with_status(403)), "credential_refused"),
     ] {
-        let (page, ..) = read(&Client::new(), &platform);
+        let (page, ..) = read(Client::new(), &platform);
         assert_eq!(page.as_ref().map_err(ReadError::reason), Err(reason), "{page:?}");
         assert_eq!(platform.count(Kind::Any), 1, "{reason}");
     }
@@ -118,7 +120,7 @@ fn s07_a_redirected_get_goes_nowhere_else() {
         let same = "/api/adapt/task/page?onlyMine=true&pageSize=100&current=1".to_owned();
         for location in [same, other.base()] {
             let platform = faulty(Trigger::nth(Kind::Any, 1), Fault::redirect(status, &location));
-            let (page, ..) = read(&Client::new(), &platform);
+            let (page, ..) = read(Client::new(), &platform);
             assert_eq!(page, Err(ReadError::Http(status)), "to {location}");
             assert_eq!(platform.requests().len(), 1, "{status} to {location}");
         }
@@ -139,7 +141,7 @@ fn s10_retry_after_is_waited_for_and_nonsense_is_not() {
     together(cases, |(status, value, expected)| {
         let fault = Fault::status(status).with_header("Retry-After", value);
         let platform = faulty(Trigger::nth(Kind::Own, 1), fault);
-        read(&Client::new(), &platform).0.unwrap();
+        read(Client::new(), &platform).0.unwrap();
         let at: Vec<_> = platform.requests().iter().map(|request| request.at).collect();
         assert_eq!(at.len(), 2);
         let waited = (at[1] - at[0]).as_millis();
@@ -152,12 +154,12 @@ fn s10_a_wait_that_the_deadline_does_not_allow_is_not_begun() {
     for value in ["30", "99999999999999999999"] {
         let fault = Fault::status(503).with_header("Retry-After", value);
         let platform = faulty(Trigger::every(Kind::Own), fault);
-        let (page, requests, took) = read(&Client::until(Duration::from_secs(20)), &platform);
+        let (page, requests, took) = read(Client::until(Duration::from_secs(20)), &platform);
         assert_eq!((page, requests), (Err(ReadError::Http(503)), 1));
         assert!(took < Duration::from_secs(1), "{value}: {took:?}");
     }
     let platform = Platform::start(account());
-    let (page, requests, _) = read(&Client::until(Duration::ZERO), &platform);
+    let (page, requests, _) = read(Client::until(Duration::ZERO), &platform);
     assert_eq!((page, requests), (Err(ReadError::Stopped(Stop::Deadline)), 0));
     assert_eq!(platform.requests().len(), 0);
 }
@@ -170,7 +172,7 @@ fn n01_a_slow_answer_is_cut_off_in_time() {
         let platform = faulty(Trigger::every(Kind::Own), fault());
         // No time for another try.
         let (page, requests, took) =
-            read(&Client::impatient(Duration::from_millis(1_200)), &platform);
+            read(Client::impatient(Duration::from_millis(1_200)), &platform);
         assert!(matches!(page, Err(ReadError::Transport(_))), "{page:?}");
         assert_eq!(requests, 1);
         let limits = Duration::from_millis(950)..Duration::from_secs(4);

@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -64,6 +64,13 @@ impl Client {
     }
 }
 
+/// Runs an exchange that must end by itself, and stops the test where it does not.
+pub(crate) fn in_time<T: Send + 'static>(exchange: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || tell.send(exchange()));
+    told.recv_timeout(Duration::from_secs(20)).expect("an exchange that ends by itself")
+}
+
 fn task(model: &str) -> NewTask {
     NewTask {
         model_address: model.into(),
@@ -114,7 +121,6 @@ fn closed_port() -> SocketAddr {
 
 #[test]
 fn n05_what_ends_before_the_body_was_certainly_not_sent() {
-    let client = Client::impatient(Duration::from_secs(600));
     let platform = Platform::start(account());
     let (https, served) = answering(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
     // No label of a name may have more than 63 letters: the resolver refuses it unasked.
@@ -127,7 +133,7 @@ fn n05_what_ends_before_the_body_was_certainly_not_sent() {
         ("another scheme", format!("ftp://{}", platform.address())),
     ] {
         let began = Instant::now();
-        let answer = client.post(&base);
+        let answer = in_time(move || Client::impatient(Duration::from_secs(600)).post(&base));
         let not_sent = matches!(answer, Err(AddError::NotSent { stop: None, .. }));
         assert!(not_sent, "{name}: {answer:?}");
         assert!(began.elapsed() < Duration::from_secs(4), "{name}: {:?}", began.elapsed());
@@ -144,8 +150,8 @@ fn n05_a_connect_that_times_out_was_certainly_not_sent() {
     let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(100)).ok();
     let waiting: Vec<_> = (0..5_000).map_while(|_| connect()).collect();
     assert!(waiting.len() < 5_000, "the backlog never fills");
-    let client = Client::impatient(Duration::from_secs(600));
-    let answer = client.post(&format!("http://{address}"));
+    let base = format!("http://{address}");
+    let answer = in_time(move || Client::impatient(Duration::from_secs(600)).post(&base));
     assert!(matches!(answer, Err(AddError::NotSent { stop: None, .. })), "{answer:?}");
 }
 
@@ -179,9 +185,10 @@ fn s01_what_a_socket_loses_after_the_body_is_in_doubt() {
     together(committed.into_iter().chain(not_taken), |(name, fault, http, tasks)| {
         let platform = Platform::start(account());
         platform.fault(Trigger::every(Kind::Add), fault);
-        let client = Client::impatient(Duration::from_secs(600));
+        let base = platform.base();
         let began = Instant::now();
-        assert_eq!(in_doubt(name, client.post(&platform.base())), http, "{name}");
+        let answer = in_time(move || Client::impatient(Duration::from_secs(600)).post(&base));
+        assert_eq!(in_doubt(name, answer), http, "{name}");
         assert!(began.elapsed() < Duration::from_secs(4), "n01 {name}: {:?}", began.elapsed());
         assert_eq!(platform.count(Kind::Add), 1, "{name}");
         assert_eq!(platform.accepted().len(), tasks, "{name}");
