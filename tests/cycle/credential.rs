@@ -178,3 +178,40 @@ fn n07_a_proxy_for_https_sees_no_token() {
         assert_eq!(machine.platform.requests().len(), 0);
     });
 }
+
+#[test]
+fn the_probe_line_names_each_source_and_no_value() {
+    type Set = [&'static str; 4];
+    let unreadable = "/no/such/file";
+    let cases: [(Set, Set, &str); 5] = [
+        (["", "", "", ""], ["absent"; 4], "missing_token"),
+        ([" ", " ", "\t", "\u{3000}"], ["blank"; 4], "missing_token"),
+        (["<a>", "<a>", "<a", "a>"], ["placeholder"; 4], "missing_token"),
+        (["", "", " ", "a b"], ["absent", "absent", "blank", "malformed"], "invalid_token"),
+        (
+            ["<a>", unreadable, "good", "good"],
+            ["placeholder", "unreadable", "", ""],
+            "invalid_token",
+        ),
+    ];
+    for (values, states, reason) in cases {
+        let mut machine = without_token();
+        for (source, value) in SOURCES.iter().zip(values) {
+            machine.set(source, value);
+        }
+        let ended = machine.run(&["run"]);
+        assert_eq!((ended.code, ended.held()), (31, reason), "{}", ended.log);
+        let line = ended.line("[live] token_probe ");
+        let fields: Vec<_> = line["[live] token_probe ".len()..].split(' ').collect();
+        assert_eq!(fields.len(), 4, "{line}");
+        for ((field, source), state) in fields.iter().zip(SOURCES).zip(states) {
+            // What stands behind the source that ended the search is not part of the contract.
+            if !state.is_empty() {
+                assert_eq!(*field, format!("{source}={state}"));
+            }
+        }
+        assert_eq!(ended.log.lines().count(), 2, "{}", ended.log);
+        assert_eq!(machine.platform.requests().len(), 0);
+        assert!(!machine.state().exists(), "local things come first");
+    }
+}

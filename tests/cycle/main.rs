@@ -27,6 +27,7 @@ mod payloads;
 mod queue;
 mod reads;
 mod refusals;
+mod regressions;
 mod rows;
 mod schedulers;
 mod secrets;
