@@ -1,6 +1,7 @@
 //! The command line: what may be written on it, and how loud a run is.
 
 mod bake;
+mod settle;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 use log::LevelFilter;
 
 pub use bake::{BakeCandidates, BakeLedger};
+pub use settle::{Repair, Resolve};
 
 use crate::env::Env;
 use crate::exit::Exit;
@@ -47,6 +49,10 @@ pub enum Command {
     Pause(Pause),
     /// End a pause, and acknowledge the tasks that it names
     Resume(Resume),
+    /// Settle a pair of which nobody knows whether the platform took it
+    Resolve(Resolve),
+    /// Move a damaged journal aside; every legible pair stays taken
+    Repair(Repair),
 }
 
 /// `submitter run`.

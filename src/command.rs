@@ -2,14 +2,16 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use crate::access::Access;
 use crate::bake;
-use crate::cli::{Cli, Command, Run, SyncMarks};
+use crate::cli::{Cli, Command, Resolve, Run, SyncMarks};
 use crate::clock::Clock;
 use crate::env::Env;
 use crate::exit::{Exit, Hold};
-use crate::operator;
+use crate::operator::{self, resolve::Named};
 use crate::run;
 use crate::settings::{self, state_dir};
 use crate::sources::baked;
@@ -34,6 +36,12 @@ pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
                 known => format!("resumed; known to be missing: {}", known.join(", ")),
             })
         }),
+        Command::Resolve(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
+            resolve(args, dir, env, clock, stop)
+        }),
+        Command::Repair(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
+            operator::repair::repair(dir, clock)
+        }),
     }
 }
 
@@ -46,11 +54,33 @@ fn cycle(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
     exit
 }
 
+fn resolve(
+    args: &Resolve,
+    dir: &Path,
+    env: &Env,
+    clock: &dyn Clock,
+    stop: &AtomicBool,
+) -> Result<String, Hold> {
+    let data_dir = settings::data_dir(args.data_dir.as_deref(), env)?;
+    let catalog = baked::catalog(data_dir.as_deref())?;
+    let named = Named::parse(&args.model, &args.gpu, &catalog)?;
+    if args.submitted {
+        let mut journal = operator::open_patiently(dir, clock)?;
+        return operator::resolve::submitted(&mut journal, &named.pair, clock.now());
+    }
+    let access = Access::prepare(args.api_base.as_deref(), args.token_file.as_deref(), env)?;
+    let reader = access.reader(clock, stop, &catalog);
+    // The lock is held while the platform is asked: no run submits meanwhile.
+    let mut journal = operator::open_patiently(dir, clock)?;
+    let size = access.page_size();
+    operator::resolve::absent(&mut journal, &named, &reader, &catalog, size, clock)
+}
+
 /// A command that needs nothing but the state folder.
 fn by_hand(
     flag: Option<&OsStr>,
     env: &Env,
-    command: impl FnOnce(&std::path::Path) -> Result<String, Hold>,
+    command: impl FnOnce(&Path) -> Result<String, Hold>,
 ) -> u8 {
     ended(state_dir(flag, env).and_then(|(dir, warnings)| {
         for warning in warnings {

@@ -4,11 +4,12 @@
 
 mod payload;
 mod row;
+mod settle;
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::api::{ReadApi, TaskId};
+use crate::api::ReadApi;
 use crate::clock::{Stop, Watch};
 use crate::exit::{Hold, Reason};
 use crate::gate;
@@ -25,7 +26,6 @@ use crate::sources::baked::Data;
 use crate::sources::foothold::{self, Dropped, Snapshot};
 use crate::sources::merge::{self, Ranked};
 use crate::submit::{Desk, paused};
-use crate::text::Field;
 
 /// The numbers that bound a cycle.
 #[derive(Debug, Clone)]
@@ -207,64 +207,6 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         known.stats = remote.stats();
         known.remote = remote;
         Ok(())
-    }
-
-    /// Holds what earlier runs submitted against the complete list.
-    fn settle(&mut self, known: &Known) -> Result<(), Hold> {
-        let index = known.remote.index();
-        let mut events = Vec::new();
-        let mut missing: Vec<(Pair, Option<TaskId>, Option<u64>)> = Vec::new();
-        for (pair, submission) in self.desk.history().submissions() {
-            let listed = gate::is_listed(&index, pair, submission);
-            match &submission.accepted {
-                None => {
-                    if let Some(task) = index.task_of(pair) {
-                        log::info!(
-                            "[live] settled model={} gpu={} task={} reason=listed",
-                            Field(pair.model.as_str()),
-                            Field(pair.gpu.as_str()),
-                            task.id
-                        );
-                        events.push(Event::Settled { pair: pair.clone(), task: Some(task.id) });
-                    }
-                }
-                Some(accepted) if listed && accepted.missing_since.is_some() => {
-                    events.push(Event::Found { pair: pair.clone() });
-                }
-                Some(accepted) if !listed && !accepted.acknowledged => {
-                    missing.push((pair.clone(), accepted.task, accepted.missing_since));
-                }
-                Some(_) => {}
-            }
-        }
-        missing.sort();
-        let horizon = self.horizon();
-        let mut vanished = false;
-        for (pair, _, since) in &missing {
-            match since {
-                Some(since) if !horizon.is_ahead(*since) => {
-                    vanished |= horizon.now >= since.saturating_add(horizon.window);
-                }
-                _ => events.push(Event::Missing { pair: pair.clone() }),
-            }
-        }
-        events.into_iter().try_for_each(|event| self.desk.record(event))?;
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let named: Vec<String> = missing
-            .iter()
-            .map(|(pair, task, _)| {
-                format!("task {} ({pair})", task.map_or("?".to_owned(), |id| id.to_string()))
-            })
-            .collect();
-        let named = format!("accepted, but not in the complete list: {}", named.join(", "));
-        if vanished {
-            self.desk.set_pause(Reason::TaskVanished)?;
-            let next = "look at the account on the web page, then `submitter resume`";
-            return Err(Hold::because(Reason::TaskVanished, format!("{named}; {next}")));
-        }
-        Err(Hold::because(Reason::TaskMissing, named))
     }
 
     /// The candidates in the order in which they are tried.

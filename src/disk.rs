@@ -1,6 +1,8 @@
 //! Writing files so that a crash leaves the old one or the new one, whole.
 
 use std::ffi::OsString;
+pub mod mounts;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};

@@ -139,6 +139,8 @@ reasons! {
     MissingStrategyId "missing_strategy_id" Config,
     /// No folder for the journal was named.
     NoStateFolder "no_state_folder" Config,
+    /// The folder for the journal is on a network file system.
+    NetworkState "network_state" Config,
     /// A candidate file, or a setting that chooses one.
     CandidateReadFailed "candidate_read_failed" Config,
     /// `reject-marks.json`.
@@ -228,7 +230,7 @@ mod tests {
             31 missing_token invalid_token credential_refused
             32 invalid_cycle_cap invalid_queue_threshold invalid_api_base missing_strategy_id
             32 no_state_folder candidate_read_failed marks_read_failed state_read_failed
-            32 data_read_failed";
+            32 data_read_failed network_state";
         let mut said: Vec<String> = table
             .lines()
             .filter_map(|line| line.trim().split_once(' '))

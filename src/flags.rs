@@ -67,6 +67,11 @@ pub struct Flags {
     #[arg(long, verbatim_doc_comment, value_name = "A|B")]
     pub section: Option<OsString>,
 
+    /// Keep the journal on a network file system although two hosts could hold its lock at once
+    /// [env: SUBMITTER_ALLOW_NETWORK_STATE=1]
+    #[arg(long, verbatim_doc_comment, help_heading = "Advanced", hide_short_help = true)]
+    pub allow_network_state: bool,
+
     /// Platform to talk to: scheme://host[:port]; plain http only to this machine
     /// [env: MODELHUB_API_BASE] [default: https://modelhub.org.cn]
     #[arg(

@@ -12,10 +12,12 @@ use crate::api::http::{Endpoint, HttpReader, HttpWriter};
 use crate::cli::Run;
 use crate::clock::{Clock, Watch};
 use crate::cycle::{Cycle, Limits, Sending, Slices};
+use crate::disk::mounts::network_file_system;
 use crate::env::Env;
 use crate::exit::{self, Hold, Reason};
 use crate::journal;
 use crate::journal::event::{CycleEnd, Event};
+use crate::journal::file::Opened;
 use crate::pair::Pair;
 use crate::pause::PauseFile;
 use crate::report::{End, Report};
@@ -162,7 +164,7 @@ fn cycle(
             table.run(&mut Rehearsal { history, pause, watch }, report)
         })
     } else {
-        journal::file::open_dir(&settings.state_dir, clock.now(), deadline).map(|opened| {
+        open(settings, clock.now(), deadline).map(|opened| {
             tell_opening(&settings.state_dir, opened.created, opened.torn);
             let writer = HttpWriter::new(endpoint);
             let mut desk = Live { journal: opened.journal, writer, pause, watch };
@@ -171,6 +173,20 @@ fn cycle(
         })
     };
     (hold.unwrap_or_else(|hold| hold), reader.requests())
+}
+
+/// Opens the journal, unless two hosts could both hold its lock.
+fn open(settings: &Settings, now: u64, deadline: Duration) -> Result<Opened, Hold> {
+    let dir = &settings.state_dir;
+    if let Some(kind) = network_file_system(dir).filter(|_| !settings.allow_network_state) {
+        let next = "keep it on a local disk; --allow-network-state is for one host alone";
+        let detail = format!(
+            "{} is on {kind}, where a lock may not exclude another host; {next}",
+            dir.display()
+        );
+        return Err(Hold::because(Reason::NetworkState, detail));
+    }
+    journal::file::open_dir(dir, now, deadline)
 }
 
 /// What a cycle needs besides its desk.

@@ -78,6 +78,9 @@ pub struct Settings {
     pub queue_threshold: u64,
     /// Read everyone's tasks for candidates: default no, `ALL_TASKS_FOOTHOLD`.
     pub foothold: bool,
+    /// Whether the journal may be on a network file system: default no,
+    /// `SUBMITTER_ALLOW_NETWORK_STATE` 1.
+    pub allow_network_state: bool,
     /// Markdown file of candidates: default none, `PENDING_SUBMIT_MD`.
     pub pending_md: Option<PathBuf>,
     /// Text file of candidates: default none, `PENDING_SUBMIT_TXT`.

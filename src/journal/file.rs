@@ -152,7 +152,7 @@ pub enum Repaired {
         /// Where the damaged one is now.
         aside: PathBuf,
         /// What the new one holds.
-        salvage: Salvage,
+        salvage: Box<Salvage>,
     },
 }
 
@@ -191,7 +191,7 @@ pub fn repair(dir: &Path, now: u64) -> Result<Repaired, Hold> {
         .and_then(|()| disk::sync_dir(dir))
         .and_then(|()| file.replace(&super::rewritten(&records)?))
         .map_err(|error| failed("replacing", &error))?;
-    Ok(Repaired::Saved { aside, salvage })
+    Ok(Repaired::Saved { aside, salvage: Box::new(salvage) })
 }
 
 /// Reads a state folder without a lock and without writing: for dry runs and for looking. No

@@ -37,14 +37,15 @@ impl Salvage {
             Event::Accepted { pair, task } | Event::Settled { pair, task } => {
                 history.salvage_accepted(pair, *task, at);
             }
-            Event::Rejected { pair, .. } | Event::Released { pair, .. } => {
-                history.salvage_taken(pair, at);
-            }
-            Event::Resolved { pair, .. } | Event::Missing { pair } | Event::Found { pair } => {
-                history.salvage_taken(pair, at);
-            }
+            Event::Rejected { pair, .. }
+            | Event::Released { pair, .. }
+            | Event::Resolved { pair, .. }
+            | Event::Missing { pair }
+            | Event::Found { pair } => history.salvage_taken(pair, at),
             Event::Resumed { acknowledged } => {
-                acknowledged.iter().for_each(|pair| history.salvage_taken(pair, at));
+                for pair in acknowledged {
+                    history.salvage_taken(pair, at);
+                }
             }
             Event::Model(_)
             | Event::Paused { .. }
@@ -67,5 +68,90 @@ impl Salvage {
             }
         }
         self.history.salvage_rest(Record { at: now, event: Event::Torn { text: text.to_owned() } });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Gpu;
+    use crate::journal::tests::{HEADER, full_history};
+    use crate::journal::{replay, rewritten};
+    use crate::pair::{ModelKey, Pair};
+
+    fn pair(n: u32) -> Pair {
+        Pair::new(ModelKey::parse(&format!("org/m{n}")).unwrap(), Gpu::verbatim("A_1"))
+    }
+
+    /// Whatever is damaged, a pair that still stands somewhere is taken, and the new journal is
+    /// one that replays.
+    #[test]
+    fn every_legible_pair_stays_taken_wherever_the_damage_is() {
+        let whole = full_history();
+        let lines: Vec<&str> = whole.lines().collect();
+        for hit in 0..lines.len() {
+            let damaged: Vec<String> = lines
+                .iter()
+                .enumerate()
+                .map(
+                    |(at, line)| {
+                        if at == hit { format!("\u{0}{line}") } else { (*line).to_owned() }
+                    },
+                )
+                .collect();
+            let saved = salvage((damaged.join("\n") + "\n").as_bytes(), 99);
+            assert_eq!(saved.illegible, 1, "line {hit}");
+            for n in 0..6 {
+                assert!(saved.history.takes(&pair(n)), "line {hit}, pair {n}");
+            }
+            let bytes = rewritten(&saved.history.compacted(99)).unwrap();
+            let replayed = replay(&bytes).unwrap();
+            assert!((0..6).all(|n| replayed.history.takes(&pair(n))));
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_a_pair_is_kept() {
+        let saved = salvage(format!("{}garbage\n", full_history()).as_bytes(), 99);
+        let history = saved.history;
+        let submission = |n| history.submission(&pair(n)).cloned().unwrap();
+        let task = |n| submission(n).accepted.and_then(|accepted| accepted.task);
+        assert_eq!(task(0), Some(crate::api::TaskId(5)));
+        assert!(submission(4).accepted.is_none(), "in doubt");
+        assert!(submission(5).accepted.is_none(), "an intent alone");
+        assert!(
+            submission(2).accepted.unwrap().acknowledged,
+            "rejected: taken, and not waited for"
+        );
+        assert_eq!(history.pause(), Some("task_vanished"));
+        assert_eq!(history.torn_models().count(), 1);
+        assert!(!history.stats().is_empty() && history.cycle().is_some());
+    }
+
+    #[test]
+    fn an_intent_behind_a_rejection_is_in_doubt_again() {
+        let at = |event: &str| format!("{{\"at\":5,\"event\":{event}}}\n");
+        let named = r#"["org/m1","A_1"]"#;
+        let text = [
+            HEADER.to_owned(),
+            at(&format!(r#"{{"intent":{{"pair":{named}}}}}"#)),
+            at(&format!(r#"{{"rejected":{{"pair":{named},"code":60008}}}}"#)),
+            "damage\n".to_owned(),
+            at(&format!(r#"{{"intent":{{"pair":{named}}}}}"#)),
+        ];
+        let saved = salvage(text.concat().as_bytes(), 99);
+        assert!(saved.history.submission(&pair(1)).unwrap().accepted.is_none());
+    }
+
+    #[test]
+    fn names_of_a_broken_line_are_taken_and_nonsense_is_not() {
+        let saved = salvage(br#"{"at":1,"event":{"accepted":{"pair":["org/m1","A_1"],"ta"#, 99);
+        assert!(saved.history.takes(&pair(1)));
+        let cut = salvage(br#"{"at":1,"event":{"intent":{"pair":["org/m2","A"#, 99);
+        assert!(cut.history.takes(&pair(2)), "its model is taken on every card");
+        for nonsense in [&b""[..], b"\0\0\0", b"[\"\",\"\"]", b"[\"a b\",\"c\"]", b"\xff\xfe[\"x"] {
+            let saved = salvage(nonsense, 99);
+            assert_eq!(saved.history.submissions().count(), 0, "{nonsense:?}");
+        }
     }
 }

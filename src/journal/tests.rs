@@ -5,7 +5,7 @@ use super::*;
 use crate::gpu::Gpu;
 use crate::pair::{ModelKey, Pair};
 
-const HEADER: &str = "{\"submitter_journal\":1}\n";
+pub(super) const HEADER: &str = "{\"submitter_journal\":1}\n";
 
 fn intent(model: &str) -> Event {
     Event::Intent { pair: Pair::new(ModelKey::parse(model).unwrap(), Gpu::verbatim("A_1")) }
@@ -136,7 +136,7 @@ fn a_journal_that_was_moved_takes_no_intent() {
 }
 
 /// A history with something of everything in it.
-fn full_history() -> String {
+pub(super) fn full_history() -> String {
     let pair =
         |n: u32| Pair::new(ModelKey::parse(&format!("org/m{n}")).unwrap(), Gpu::verbatim("A_1"));
     let mut text = HEADER.to_owned();

@@ -15,7 +15,8 @@ use crate::journal::salvage::Salvage;
 pub fn repair(state_dir: &Path, clock: &dyn Clock) -> Result<String, Hold> {
     match file::repair(state_dir, clock.now())? {
         Repaired::Sound => Ok("the journal is sound; nothing was changed".to_owned()),
-        Repaired::Saved { aside, salvage: Salvage { history, illegible } } => {
+        Repaired::Saved { aside, salvage } => {
+            let Salvage { history, illegible } = *salvage;
             let pairs = history.submissions().count();
             let torn = history.torn_models().count();
             let next = if illegible == 0 {

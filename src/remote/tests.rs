@@ -2,7 +2,7 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::*;
-use crate::api::{Bucket, NewTask, Precheck, SlicePage};
+use crate::api::{Bucket, NewTask, Precheck, ReadApi, ReadError, SlicePage, TaskPage};
 use crate::pair::ModelId;
 
 /// Answers page requests from a script: a list, and a twist on the pages of it.

@@ -66,6 +66,7 @@ impl Settings {
             max_submits: 6,
             queue_threshold: PLATFORM_LIMIT,
             foothold: false,
+            allow_network_state: false,
             pending_md: None,
             pending_txt: None,
             pending_section: None,
@@ -137,6 +138,9 @@ fn limits(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {
     let words = [("0", false), ("1", true)];
     r.word(&mut s.precheck, r.variable("LIVE_PRECHECK"), &words, words[1]);
     s.precheck &= !flags.no_precheck;
+    let allow = r.variable("SUBMITTER_ALLOW_NETWORK_STATE");
+    r.word(&mut s.allow_network_state, allow, &words, words[0]);
+    s.allow_network_state |= flags.allow_network_state;
     let g = r.given("--max-prechecks", &flags.max_prechecks, "LIVE_MAX_PRECHECKS_PER_CYCLE");
     r.number(&mut s.max_prechecks, g, 1..=MANY);
     let g = r.given("--cycle-seconds", &flags.cycle_seconds, "LIVE_CYCLE_SECONDS");

@@ -88,6 +88,7 @@ fn an_empty_environment_gives_the_defaults_of_the_contract() {
         data_dir: None,
         max_submits: 6,
         queue_threshold: 95,
+        allow_network_state: false,
         foothold: false,
         pending_md: None,
         pending_txt: None,

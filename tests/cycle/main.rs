@@ -31,6 +31,7 @@ mod regressions;
 mod rows;
 mod schedulers;
 mod secrets;
+mod settling;
 mod signals;
 mod slices;
 mod taken;

@@ -5,11 +5,14 @@ use serde_json::json;
 use crate::kit::{Machine, account};
 use crate::platform::{Account, Fault, Kind, Task, Trigger};
 
-const PASSED: (&str, Option<i64>) = ("success", Some(1));
-const FAILED: (&str, Option<i64>) = ("success", Some(-1));
-const RUNNING: (&str, Option<i64>) = ("running", None);
+/// Status and verifyResult.
+type Verdict = (&'static str, Option<i64>);
 
-fn of_others(tasks: &[(&str, &str, (&str, Option<i64>))]) -> Account {
+const PASSED: Verdict = ("success", Some(1));
+const FAILED: Verdict = ("success", Some(-1));
+const RUNNING: Verdict = ("running", None);
+
+fn of_others(tasks: &[(&str, &str, Verdict)]) -> Account {
     tasks.iter().zip(100..).fold(account(), |account, ((model, card, (status, verdict)), id)| {
         account.with_task(Task::new(id, model, card).with(status, *verdict).of_another())
     })

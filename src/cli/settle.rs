@@ -1,0 +1,76 @@
+//! What may be written behind `resolve` and `repair`.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+use super::StateDir;
+
+/// `submitter resolve`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = RESOLVE_HELP)]
+#[allow(
+    clippy::doc_markdown,
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    reason = "these comments are the help text, and a terminal shows them as they are"
+)]
+pub struct Resolve {
+    /// The model, org/name
+    pub model: String,
+
+    /// The card, by its enum or its Chinese name
+    pub gpu: String,
+
+    /// The platform has the task: the pair stays taken
+    #[arg(long, required_unless_present = "absent", conflicts_with = "absent")]
+    pub submitted: bool,
+
+    /// The platform does not have it: the pair may be sent again. Looks once more, and refuses
+    /// if the platform shows the pair
+    #[arg(long)]
+    pub absent: bool,
+
+    /// Where the journal is.
+    #[command(flatten)]
+    pub state: StateDir,
+
+    /// Folder of data files
+    /// [env: SUBMITTER_DATA_DIR]
+    #[arg(long, verbatim_doc_comment, value_name = "DIR")]
+    pub data_dir: Option<OsString>,
+
+    /// File that holds the token; beats every credential variable
+    /// [env: XC_TOKEN_FILE]
+    #[arg(long, verbatim_doc_comment, value_name = "FILE")]
+    pub token_file: Option<OsString>,
+
+    /// Platform to talk to: scheme://host[:port]; plain http only to this machine
+    /// [env: MODELHUB_API_BASE] [default: https://modelhub.org.cn]
+    #[arg(
+        long,
+        verbatim_doc_comment,
+        value_name = "URL",
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
+    pub api_base: Option<OsString>,
+}
+
+/// `submitter repair`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Repair {
+    /// Where the journal is.
+    #[command(flatten)]
+    pub state: StateDir,
+}
+
+/// What `submitter resolve --help` says besides its flags.
+const RESOLVE_HELP: &str = "\
+A pair is in doubt when the answer to its submission was lost. It stays taken until the list of own
+tasks shows it, which settles it without you. Look at the account on the web page first: the task
+may be there under another spelling, or come late.
+
+Examples
+  submitter resolve org/model Biren_166m --submitted
+  submitter resolve org/model 壁砺 --absent";
