@@ -1,8 +1,40 @@
 //! The journal: what this program has submitted, intended and learnt, one fsynced line each.
 //!
-//! It is the part of *never twice* that the platform cannot supply: a task that was sent a
-//! moment ago need not be in any list yet. So the intent is durable before the POST, and only an
-//! outcome that proves "not taken" frees its pair.
+//! # Why no pair is submitted twice
+//!
+//! A pair is POSTed a second time only if, at that moment, neither the platform's list nor the
+//! journal shows the first time. The order of a run excludes it:
+//!
+//! 1. **Lock.** The journal file itself is locked, so two runs of one state folder never both get
+//!    past this point. Before each intent the locked file must still be the one under its name:
+//!    whoever replaces or deletes it, the run that holds the old one writes no further intent.
+//! 2. **Replay.** Every intent that was ever durable is known. One without an outcome, and one
+//!    whose outcome is "in doubt", keeps its pair taken; nothing expires. A torn last line is a
+//!    write that never finished, so its POST was never made; it is taken all the same as far as
+//!    it is legible. Damage anywhere else stops the run.
+//! 3. **Complete read.** What others submitted, and what an earlier system did, is in the
+//!    platform's list: [`crate::remote::read_all`] returns only lists that are provably whole,
+//!    and the last such read before a POST is at most five seconds old.
+//! 4. **Intent**, appended and fsynced. If that fails, there is no POST. From here on, a crash at
+//!    any point leaves the pair taken.
+//! 5. **POST**, once, on its own connection ([`crate::submit`] is the only caller).
+//! 6. **Outcome**, appended and fsynced. The pair is free again only after a documented rejection,
+//!    a refused credential, a 4xx without a code, or a body of which no byte was asked for. If the
+//!    outcome cannot be written, the next run finds the intent alone: in doubt.
+//!
+//! # What it assumes
+//!
+//! Of the platform: a list whose numbers agree hides no row; a task that a 2xx with code 0 names
+//! is committed; a rejection code means that no task was made. Of the disk: `fsync` means durable,
+//! a rename or link is atomic, `flock` excludes (one host; see [`crate::disk::mounts`]). Of people:
+//! one state folder for each account, and no roll-back of it while a pair is in doubt.
+//!
+//! # What the operator sees
+//!
+//! `submitted … outcome=unknown` when an answer was lost; `in_doubt … reason=not_listed` in each
+//! later run until a list shows the pair (`settled … reason=listed`) or a person says which it is
+//! (`submitter resolve`); `task_missing`, then the pause `task_vanished`, when an accepted task is
+//! gone from a complete list.
 
 pub mod event;
 pub mod file;
