@@ -6,6 +6,7 @@ pub mod http;
 pub mod wire;
 
 use std::fmt;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -273,6 +274,21 @@ pub enum AddError {
 pub trait ReadApi {
     /// One page of the own tasks, `size` rows a page, pages from 1.
     fn own_tasks(&self, current: u64, size: u64) -> Result<TaskPage, ReadError>;
+    /// Several pages of the own tasks, given to `each` in their order until it wants no more.
+    /// They may be asked for at the same time; whatever was asked for when `each` stops is
+    /// dropped.
+    fn own_task_pages(
+        &self,
+        pages: RangeInclusive<u64>,
+        size: u64,
+        each: &mut dyn FnMut(u64, Result<TaskPage, ReadError>) -> ControlFlow<()>,
+    ) {
+        for number in pages {
+            if each(number, self.own_tasks(number, size)).is_break() {
+                return;
+            }
+        }
+    }
     /// One page of everyone's tasks in a bucket, asked for once, answered within `timeout`.
     fn everyones_tasks(
         &self,

@@ -9,7 +9,7 @@ mod settle;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::api::ReadApi;
+use crate::api::{ReadApi, TaskId};
 use crate::clock::{Stop, Watch};
 use crate::exit::{Hold, Reason};
 use crate::gate;
@@ -20,7 +20,7 @@ use crate::pair::{ModelKey, Pair};
 use crate::remote::{self, Remote, Stats, Unknown};
 use crate::report::{LedgerCounts, Report};
 use crate::secret::Token;
-use crate::settings::{FootholdPages, Hint};
+use crate::settings::{FootholdPages, Hint, Refresh};
 use crate::sources::Section;
 use crate::sources::baked::Data;
 use crate::sources::foothold::{self, Dropped, Snapshot};
@@ -46,6 +46,8 @@ pub struct Limits {
     pub cooldown: u64,
     /// Rows a page of the own tasks.
     pub page_size: u64,
+    /// What is read again before each POST.
+    pub refresh: Refresh,
 }
 
 /// What is sent with every task.
@@ -103,6 +105,8 @@ struct Known {
     earlier_submits: usize,
     submits: usize,
     attempts: usize,
+    /// Tasks that this run has submitted.
+    accepted: Vec<Option<TaskId>>,
     prechecked: HashSet<ModelKey>,
     told_marks: HashSet<Pair>,
     /// A build-config path that answered 404 is not asked again.
@@ -198,12 +202,29 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         self.desk.note(Event::Stats(known.stats))
     }
 
+    /// Knows the remote tasks again, as the last request before a POST: in one request where that
+    /// proves as much as reading everything.
+    fn refresh(&self, known: &mut Known) -> Result<(), Hold> {
+        if self.limits.refresh == Refresh::Auto {
+            let listed = &known.accepted;
+            let catalog = &self.data.catalog;
+            let refreshed = remote::refresh(self.api, catalog, &mut known.remote, listed)?;
+            known.ledger.take_tasks(refreshed.seen.iter());
+            if refreshed.proved {
+                known.read_at = self.watch.clock.elapsed();
+                known.stats = known.remote.stats();
+                return Ok(());
+            }
+        }
+        self.read_remote(known).map_err(|unread| unread.0)
+    }
+
     fn read_remote(&self, known: &mut Known) -> Result<(), ReadHold> {
         let size = self.limits.page_size;
         let remote =
             remote::read_all(self.api, &self.data.catalog, size).map_err(ReadHold::from)?;
         known.read_at = self.watch.clock.elapsed();
-        known.ledger.take_remote(&remote);
+        known.ledger.take_tasks(remote.all_seen());
         known.stats = remote.stats();
         known.remote = remote;
         Ok(())

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::gpu::Gpu;
 use crate::pair::{ModelKey, Pair};
-use crate::remote::Remote;
+use crate::remote::Task;
 
 /// The taken pairs.
 #[derive(Debug, Clone, Default)]
@@ -31,10 +31,10 @@ impl Ledger {
         self.on_all_cards.insert(model.clone());
     }
 
-    /// Takes whatever any pass of a read has seen. A task whose card is not readable takes its
+    /// Takes tasks, such as all that any pass of a read has seen. A task whose card is not readable takes its
     /// model on all cards.
-    pub fn take_remote(&mut self, remote: &Remote) {
-        for task in remote.all_seen() {
+    pub fn take_tasks<'a>(&mut self, tasks: impl Iterator<Item = &'a Task>) {
+        for task in tasks {
             for model in task.models() {
                 match &task.gpu {
                     Some(gpu) => self.take(&Pair::new(model.clone(), gpu.clone())),
@@ -56,7 +56,7 @@ impl Ledger {
 mod tests {
     use super::*;
     use crate::api::TaskId;
-    use crate::remote::{State, Task};
+    use crate::remote::{Remote, State};
 
     fn pair(model: &str, gpu: &str) -> Pair {
         Pair::new(ModelKey::parse(model).unwrap(), Gpu::verbatim(gpu))
@@ -83,10 +83,12 @@ mod tests {
             points: 0.0,
         };
         let mut ledger = Ledger::default();
-        ledger.take_remote(&Remote {
+        let remote = Remote {
             tasks: vec![task("a/odd", None)],
             also_seen: vec![task("a/seen", Some("A_1"))],
-        });
+            page_size: 1,
+        };
+        ledger.take_tasks(remote.all_seen());
         assert!(ledger.is_taken(&pair("a/odd", "A_1")));
         assert!(ledger.is_taken(&pair("a/odd", "A_2")));
         assert!(ledger.is_taken(&pair("a/seen", "A_1")));

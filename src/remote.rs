@@ -1,12 +1,14 @@
 //! The own tasks as the platform lists them.
 
 mod complete;
+mod refresh;
 
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 pub use self::complete::{Gap, Unknown, read_all};
+pub use self::refresh::{Refreshed, refresh};
 use crate::api::{TaskId, TaskRow};
 use crate::gpu::{Catalog, Gpu, Seen};
 use crate::pair::{ModelKey, Pair};
@@ -58,22 +60,6 @@ pub struct Task {
 }
 
 impl Task {
-    fn of(row: &TaskRow, catalog: &Catalog) -> Self {
-        let mut models = ModelKey::seen(&row.model);
-        let model = models.remove(0);
-        Self {
-            id: row.id,
-            model,
-            or_models: models.into(),
-            gpu: match catalog.seen(&row.card) {
-                Seen::Card(gpu) => Some(gpu),
-                Seen::Unreadable => None,
-            },
-            state: State::of(&row.status, row.verify_result),
-            points: row.points,
-        }
-    }
-
     /// Every model that it could be of.
     pub fn models(&self) -> impl Iterator<Item = &ModelKey> {
         std::iter::once(&self.model).chain(&self.or_models)
@@ -84,6 +70,47 @@ impl Task {
     pub fn takes(&self, pair: &Pair) -> bool {
         self.models().any(|model| *model == pair.model)
             && self.gpu.as_ref().is_none_or(|gpu| *gpu == pair.gpu)
+    }
+}
+
+/// Reads rows. A list has far fewer models and cards than rows, so each name is judged once.
+#[derive(Debug)]
+pub struct Names<'a> {
+    catalog: &'a Catalog,
+    models: HashMap<String, (ModelKey, Box<[ModelKey]>)>,
+    cards: HashMap<String, Option<Gpu>>,
+}
+
+impl<'a> Names<'a> {
+    /// Nothing read yet.
+    #[must_use]
+    pub fn new(catalog: &'a Catalog) -> Self {
+        Self { catalog, models: HashMap::new(), cards: HashMap::new() }
+    }
+
+    /// The task of a row.
+    pub fn task(&mut self, row: &TaskRow) -> Task {
+        if !self.models.contains_key(&row.model) {
+            let mut models = ModelKey::seen(&row.model);
+            let model = models.remove(0);
+            self.models.insert(row.model.clone(), (model, models.into()));
+        }
+        if !self.cards.contains_key(&row.card) {
+            let gpu = match self.catalog.seen(&row.card) {
+                Seen::Card(gpu) => Some(gpu),
+                Seen::Unreadable => None,
+            };
+            self.cards.insert(row.card.clone(), gpu);
+        }
+        let (model, or_models) = &self.models[&row.model];
+        Task {
+            id: row.id,
+            model: model.clone(),
+            or_models: or_models.clone(),
+            gpu: self.cards[&row.card].clone(),
+            state: State::of(&row.status, row.verify_result),
+            points: row.points,
+        }
     }
 }
 
@@ -114,6 +141,8 @@ pub struct Remote {
     pub tasks: Vec<Task>,
     /// Tasks that only an incomplete pass has seen: they stay taken for this run.
     pub also_seen: Vec<Task>,
+    /// Rows a page, as the server allows it.
+    pub page_size: u64,
 }
 
 impl Remote {

@@ -98,6 +98,7 @@ impl Local {
             window: settings.cycle_seconds * 9 / 10,
             cooldown: settings.cooldown_hours * 3_600,
             page_size: u64::from(settings.page_size),
+            refresh: settings.refresh,
         }
     }
 

@@ -1,12 +1,16 @@
 //! The platform over HTTP: the only sockets of the program, and the only place that shows the
 //! token to anyone. [`HttpReader`] cannot POST; [`HttpWriter`] can do nothing else.
 
+mod in_order;
+
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read};
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use self::in_order::in_order;
 use ureq::http::Response;
 use ureq::{Agent, Body, SendBody};
 
@@ -76,6 +80,7 @@ impl Endpoint<'_> {
 pub struct HttpReader<'a> {
     endpoint: Endpoint<'a>,
     agent: Agent,
+    connections: usize,
     catalog: &'a Catalog,
 }
 
@@ -91,7 +96,7 @@ impl<'a> HttpReader<'a> {
     #[must_use]
     pub fn new(endpoint: Endpoint<'a>, connections: usize, catalog: &'a Catalog) -> Self {
         let agent = endpoint.agent(connections);
-        Self { endpoint, agent, catalog }
+        Self { endpoint, agent, connections, catalog }
     }
 
     /// One GET, tried up to three times: transport errors, 429 and 5xx may pass.
@@ -166,6 +171,17 @@ impl ReadApi for HttpReader<'_> {
         let answer = self
             .get(TASK_PAGE, &[("onlyMine", "true"), ("pageSize", &size), ("current", &current)])?;
         wire::task_page(&Self::body(answer, true)?)
+    }
+
+    /// Over as many connections as this reader keeps, at the most.
+    fn own_task_pages(
+        &self,
+        pages: RangeInclusive<u64>,
+        size: u64,
+        each: &mut dyn FnMut(u64, Result<TaskPage, ReadError>) -> ControlFlow<()>,
+    ) {
+        let ask = |number| self.own_tasks(number, size);
+        in_order(pages, self.connections, &ask, each);
     }
 
     fn everyones_tasks(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Cycle, Known, Limits, ReadHold};
+use super::{Cycle, Known, Limits};
 use crate::api::ReadApi;
 use crate::codes::{self, Class};
 use crate::exit::{Hold, Reason};
@@ -57,7 +57,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
                 self.skip(model.as_str(), Some(&pair.gpu), &Skip::NoConfigParams);
                 return Ok(());
             };
-            self.read_remote(known).map_err(|ReadHold(hold, _)| hold)?;
+            self.refresh(known)?;
             self.gate(known)?;
             if self.is_taken(known, &pair) {
                 continue;
@@ -195,6 +195,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             }
             Outcome::Accepted(accepted) => {
                 known.submits += 1;
+                known.accepted.push(accepted.task);
                 self.report.decide(Decision {
                     http: Some(accepted.http),
                     code: Some(0),

@@ -7,8 +7,9 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::ControlFlow;
 
-use super::{Remote, Task};
+use super::{Names, Remote, Task};
 use crate::api::{ReadApi, ReadError, TaskId, TaskPage};
 use crate::exit::{Hold, Reason};
 use crate::gpu::Catalog;
@@ -78,7 +79,7 @@ impl From<Unknown> for Hold {
 pub fn read_all(api: &impl ReadApi, catalog: &Catalog, size: u64) -> Result<Remote, Unknown> {
     let mut reader = Reader { api, catalog, clamp: None, seen: Vec::new() };
     let gap = match reader.pass_within_clamp(size) {
-        Ok(tasks) => return Ok(Remote { tasks, also_seen: Vec::new() }),
+        Ok(tasks) => return Ok(reader.remote(tasks, size)),
         Err(Unknown::Incomplete(gap)) => gap,
         Err(failed) => return Err(failed),
     };
@@ -86,7 +87,8 @@ pub fn read_all(api: &impl ReadApi, catalog: &Catalog, size: u64) -> Result<Remo
     let single = gap.total.filter(|total| (1..=MAX_SINGLE_PAGE.min(limit)).contains(total));
     let again = single.unwrap_or(size.min(limit));
     let tasks = reader.pass_within_clamp(again)?;
-    Ok(Remote { tasks, also_seen: reader.seen })
+    // A single page of all rows is no size to go on with.
+    Ok(reader.remote(tasks, size))
 }
 
 struct Reader<'a, A> {
@@ -104,6 +106,12 @@ enum Pass {
 }
 
 impl<A: ReadApi> Reader<'_, A> {
+    /// What a complete pass has shown, asked for by pages of `size`.
+    fn remote(self, tasks: Vec<Task>, size: u64) -> Remote {
+        let page_size = size.min(self.clamp.unwrap_or(u64::MAX));
+        Remote { tasks, also_seen: self.seen, page_size }
+    }
+
     /// One pass; where the server clamps the page size, one more with that size.
     fn pass_within_clamp(&mut self, size: u64) -> Result<Vec<Task>, Unknown> {
         match self.pass(size)? {
@@ -143,24 +151,32 @@ impl<A: ReadApi> Reader<'_, A> {
     fn pages(&self, size: u64, tasks: &mut Vec<Task>) -> Result<Option<u64>, Unknown> {
         let first =
             self.api.own_tasks(1, size).map_err(|error| Proof::default().failed(1, error))?;
-        let first_ids: Vec<TaskId> = first.rows.iter().map(|row| row.id).collect();
         let pages = first.total.div_ceil(size).max(1);
+        let first_ids: Vec<TaskId> = first.rows.iter().map(|row| row.id).collect();
         let mut proof = Proof { size, total: first.total, pages, ids: HashSet::new() };
-        let mut page = first;
-        for number in 1..=pages {
-            if number > 1 {
-                page = self.page(number, &proof)?;
-            }
-            proof.ids.extend(page.rows.iter().map(|row| row.id));
-            tasks.extend(page.rows.iter().map(|row| Task::of(row, self.catalog)));
-            // Only before the first clamp is a smaller size an answer to act on.
-            if self.clamp.is_none() && (1..size).contains(&page.size) {
-                return Ok(Some(page.size));
-            }
-            proof.check(number, &page)?;
+        let mut names = Names::new(self.catalog);
+        // Only before the first clamp is a smaller size an answer to act on.
+        let follow_clamp = self.clamp.is_none();
+        let mut end = proof.take(1, &first, follow_clamp, &mut names, tasks)?;
+        if end.is_none() && pages > 1 {
+            let mut outcome = Ok(None);
+            self.api.own_task_pages(2..=pages, size, &mut |number, page| {
+                outcome = page
+                    .map_err(|error| proof.failed(number, error))
+                    .and_then(|page| proof.take(number, &page, follow_clamp, &mut names, tasks));
+                if let Ok(None) = outcome {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            });
+            end = outcome?;
+        }
+        if end.is_some() {
+            return Ok(end);
         }
         if pages > 1 {
-            let again = self.page(1, &proof)?;
+            let again = self.api.own_tasks(1, size).map_err(|error| proof.failed(1, error))?;
             proof.check(1, &again)?;
             if !again.rows.iter().map(|row| row.id).eq(first_ids) {
                 return Err(proof.gap(1, "rows moved while the list was read".into()));
@@ -170,10 +186,6 @@ impl<A: ReadApi> Reader<'_, A> {
             return Err(proof.gap(pages, "rows are missing or repeated".into()));
         }
         Ok(None)
-    }
-
-    fn page(&self, number: u64, proof: &Proof) -> Result<TaskPage, Unknown> {
-        self.api.own_tasks(number, proof.size).map_err(|error| proof.failed(number, error))
     }
 }
 
@@ -187,6 +199,24 @@ struct Proof {
 }
 
 impl Proof {
+    /// Takes a page in: its rows are seen whatever else it shows. Some: the size to start again
+    /// with, where the server clamps it and that is to be followed.
+    fn take(
+        &mut self,
+        number: u64,
+        page: &TaskPage,
+        follow_clamp: bool,
+        names: &mut Names<'_>,
+        tasks: &mut Vec<Task>,
+    ) -> Result<Option<u64>, Unknown> {
+        self.ids.extend(page.rows.iter().map(|row| row.id));
+        tasks.extend(page.rows.iter().map(|row| names.task(row)));
+        if follow_clamp && (1..self.size).contains(&page.size) {
+            return Ok(Some(page.size));
+        }
+        self.check(number, page).map(|()| None)
+    }
+
     /// Whether a page is the one asked for, and whole.
     fn check(&self, number: u64, page: &TaskPage) -> Result<(), Unknown> {
         let rows = (page.rows.len() + page.unreadable) as u64;

@@ -6,14 +6,14 @@ use crate::api::{Bucket, NewTask, Precheck, ReadApi, ReadError, SlicePage, TaskP
 use crate::pair::ModelId;
 
 /// Answers page requests from a script: a list, and a twist on the pages of it.
-struct Fake<F> {
+pub(super) struct Fake<F> {
     asked: RefCell<Vec<(u64, u64)>>,
     calls: Cell<usize>,
     answer: F,
 }
 
 impl<F: Fn(usize, u64, u64) -> Result<TaskPage, ReadError>> Fake<F> {
-    fn new(answer: F) -> Self {
+    pub(super) fn new(answer: F) -> Self {
         Self { asked: RefCell::default(), calls: Cell::new(0), answer }
     }
 }
@@ -45,7 +45,7 @@ impl<F: Fn(usize, u64, u64) -> Result<TaskPage, ReadError>> ReadApi for Fake<F> 
     }
 }
 
-fn row(id: u64) -> TaskRow {
+pub(super) fn row(id: u64) -> TaskRow {
     TaskRow {
         id: TaskId(id),
         model: format!("org/m{id}"),
@@ -57,7 +57,7 @@ fn row(id: u64) -> TaskRow {
 }
 
 /// Page `current` of a list of `ids`, as an honest server gives it.
-fn page_of(ids: &[u64], current: u64, size: u64) -> TaskPage {
+pub(super) fn page_of(ids: &[u64], current: u64, size: u64) -> TaskPage {
     let from = usize::try_from((current - 1) * size).unwrap().min(ids.len());
     let to = (from + usize::try_from(size).unwrap()).min(ids.len());
     TaskPage {
@@ -69,7 +69,7 @@ fn page_of(ids: &[u64], current: u64, size: u64) -> TaskPage {
     }
 }
 
-fn catalog() -> Catalog {
+pub(super) fn catalog() -> Catalog {
     Catalog::parse(include_str!("../../data/gpus.json")).unwrap()
 }
 
@@ -271,9 +271,9 @@ fn stats_sum_to_the_total_and_count_points_of_passes_alone() {
     {
         let row =
             TaskRow { status: status.into(), verify_result: verify, points: 2.5, ..row(id as u64) };
-        tasks.push(Task::of(&row, &catalog()));
+        tasks.push(Names::new(&catalog()).task(&row));
     }
-    let stats = Remote { tasks, also_seen: vec![] }.stats();
+    let stats = Remote { tasks, also_seen: vec![], page_size: 1 }.stats();
     let expected = Stats {
         total: 6,
         queue: 2,

@@ -17,6 +17,7 @@ use submitter::pair::{ModelKey, Pair};
 use submitter::pause::{Pause, PauseStore};
 use submitter::report::Report;
 use submitter::rules::Rules;
+use submitter::settings::Refresh;
 use submitter::sources::Candidate;
 use submitter::sources::baked::{BakedLedger, Data};
 use submitter::submit::{Live, Rehearsal};
@@ -104,6 +105,7 @@ impl Life {
             window: WINDOW,
             cooldown: 86_400,
             page_size: 1 + dice.roll(6),
+            refresh: if dice.chance(800) { Refresh::Auto } else { Refresh::Full },
         };
         let mut world = World {
             dice,
