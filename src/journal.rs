@@ -2,7 +2,7 @@
 //!
 //! # Why no pair is submitted twice
 //!
-//! A pair is POSTed a second time only if, at that moment, neither the platform's list nor the
+//! A pair is sent a second time only if, at that moment, neither the platform's list nor the
 //! journal shows the first time. The order of a run excludes it:
 //!
 //! 1. **Lock.** The journal file itself is locked, so two runs of one state folder never both get

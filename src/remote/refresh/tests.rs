@@ -1,6 +1,8 @@
 use super::*;
 use crate::remote::tests::{Fake, catalog, page_of, row};
 
+type Twist = fn(&mut TaskPage);
+
 /// A list that was read whole, three rows a page.
 fn known(ids: &[u64]) -> Remote {
     let catalog = catalog();
@@ -56,7 +58,6 @@ fn whatever_does_not_fit_proves_nothing() {
         assert!(!refreshed(&mut remote, page_of(&now, 1, 3), &[]), "{name}");
         assert_eq!(ids(&remote), before, "{name}");
     }
-    type Twist = fn(&mut TaskPage);
     let twists: [(&str, Twist); 5] = [
         ("current", |page| page.current = 2),
         ("size", |page| page.size = 2),

@@ -1,6 +1,7 @@
 //! The platform as the program sees it, with everything that can go wrong on the way.
 
 use std::cell::RefMut;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use submitter::api::{
@@ -43,6 +44,7 @@ impl ReadApi for SimPlatform<'_> {
         let request = self.request("crash before list");
         let mut world = request.map_err(|what| ReadError::Transport(what.into()))?;
         world.people();
+        world.run.listed_at = self.0.clock.run_ms.load(Ordering::Relaxed);
         world.reads += 1;
         let reads = world.reads;
         let due: Vec<Pair> =
@@ -198,7 +200,12 @@ impl WriteApi for SimPlatform<'_> {
         let not_sent = |detail: &str, stop| AddError::NotSent { detail: detail.into(), stop };
         may_start(self.0).map_err(|stop| not_sent("stopped", Some(stop)))?;
         let paused = self.0.world.borrow().pause.is_some();
+        let now = self.0.clock.run_ms.load(Ordering::Relaxed);
         let mut world = self.request("crash before post").map_err(|what| not_sent(what, None))?;
+        let age = now.saturating_sub(world.run.listed_at);
+        if !world.run.refreshing || age > 5_000 {
+            world.violate(format!("sent on a list of {age} ms ago, or after another request"));
+        }
         world.run.refreshing = false;
         let model = ModelKey::parse(&task.model_address).unwrap();
         let pair = Pair::new(model, Gpu::verbatim(&task.target_gpu));

@@ -86,6 +86,8 @@ pub(crate) struct Run {
     /// The list request with which the last refresh began.
     pub(crate) refresh_from: u64,
     pub(crate) refreshing: bool,
+    /// When the list was last answered, in the run's milliseconds.
+    pub(crate) listed_at: u64,
     /// The fewest open tasks that the list could have shown during the last refresh.
     pub(crate) open_at_refresh: u64,
 }
