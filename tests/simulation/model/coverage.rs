@@ -49,6 +49,7 @@ pub(crate) const KINDS: &[&str] = &[
     "fault list page repeated",
     "fault list size clamped",
     "fault list order unstable",
+    "fault list page from a cache",
     "fault list inserted between pages",
     "fault list deleted between pages",
     "fault list credential refused",

@@ -88,6 +88,7 @@ impl Life {
             people: rough(&mut dice, 120),
             late: rough(&mut dice, 500),
             unstable: dice.chance(200),
+            shuffled: dice.chance(200),
             clamp: dice.chance(200).then(|| 2 + dice.roll(6)),
         };
         let threshold = 3 + dice.roll(12);
@@ -126,6 +127,10 @@ impl Life {
             models: pairs,
             violations: BTreeSet::new(),
             threshold,
+            page_size: limits.page_size,
+            hollow: false,
+            stale: None,
+            last_first_page: None,
             stormy: true,
         };
         let compact_from = 200 + world.dice.roll(4_000);
@@ -368,19 +373,21 @@ impl Life {
             let submitted = world.accepted.contains_key(&pair);
             let late = world.late.iter().any(|(_, late)| *late == pair);
             drop(world);
-            let event = Event::Resolved { pair: pair.clone(), submitted };
-            if !late && journal.record(0, event).is_ok() {
-                // What was never taken does not count against the caps once that is known.
-                self.shared
-                    .world
-                    .borrow_mut()
-                    .submissions
-                    .retain(|(_, own)| submitted || *own != pair);
-                self.hit(if submitted {
+            if !late {
+                let event = Event::Resolved { pair: pair.clone(), submitted };
+                let recorded = journal.record(0, event).is_ok();
+                let mut world = self.shared.world.borrow_mut();
+                // What was never taken does not count against the caps once that is known; and
+                // a write that failed may be there all the same.
+                world.submissions.retain(|(_, own)| submitted || *own != pair);
+                let name = if submitted {
                     "operator resolves submitted"
                 } else {
                     "operator resolves absent"
-                });
+                };
+                if recorded {
+                    world.coverage.hit(name);
+                }
             }
         }
         self.shared.world.borrow_mut().disk.locked = false;

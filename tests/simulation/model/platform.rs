@@ -60,6 +60,17 @@ impl ReadApi for SimPlatform<'_> {
         let open = world.listed().filter(|task| task.open).count() as u64;
         world.run.open_at_refresh = world.run.open_at_refresh.min(open);
         let mut page = honest_page(&mut world, current, size);
+        if current == 1 {
+            let stale = world.stale.take().filter(|(of, _)| *of == size);
+            world.last_first_page = Some((size, page.clone()));
+            if let Some((_, stale)) = stale {
+                world.coverage.hit("fault list page from a cache");
+                return Ok(stale);
+            }
+        }
+        if current > 1 || page.total <= size {
+            world.hollow = false;
+        }
         if current > 1 {
             between_pages(&mut world);
         }
@@ -85,6 +96,7 @@ impl ReadApi for SimPlatform<'_> {
         let request = self.request("crash before precheck");
         let mut world = request.map_err(|what| ReadError::Transport(what.into()))?;
         world.run.refreshing = false;
+        world.run.eyed = Some(model.key());
         let bad = world.weather.precheck;
         if world.dice.chance(bad) {
             world.coverage.hit("fault precheck fails");
@@ -150,18 +162,14 @@ fn row_of(task: &Committed) -> TaskRow {
 fn between_pages(world: &mut World) {
     let people = world.weather.people;
     if world.dice.chance(people) {
-        let pair = world.dice.pick(&world.models).clone();
+        let pair = world.somebodys_pair();
         if !world.tasks.iter().any(|task| task.pair == pair) {
             world.coverage.hit("fault list inserted between pages");
             world.commit(&pair, false);
         }
     }
     if world.dice.chance(people) {
-        // Foreign and finished: the program does not miss it.
-        if let Some(at) = world.tasks.iter().position(|task| !task.ours && !task.open) {
-            world.coverage.hit("fault list deleted between pages");
-            world.tasks.remove(at);
-        }
+        world.remove_foreign();
     }
 }
 
@@ -220,6 +228,10 @@ impl WriteApi for SimPlatform<'_> {
             world.coverage.hit("fault post rejected");
             answer::judge(200, format!(r#"{{"code":{code}}}"#).as_bytes())
         } else {
+            let late = world.weather.late;
+            if world.dice.chance(late) {
+                world.stale = world.last_first_page.clone();
+            }
             let id = world.commit(&pair, true);
             answer::judge(200, format!(r#"{{"code":0,"data":{{"id":"{id}"}}}}"#).as_bytes())
         };
@@ -249,7 +261,10 @@ fn watch_post(world: &mut World, pair: &Pair) {
             && task.visible_from < world.run.refresh_from
             && (task.pair == *pair || (task.odd_card && task.pair.model == pair.model))
     };
-    if world.tasks.iter().any(|task| known(&task)) {
+    // What no first page can show is the one thing that a refresh does not promise.
+    let hidden_below =
+        |task: &Committed| world.hollow && world.is_ordered() && world.is_below(task.id);
+    if world.tasks.iter().any(|task| known(&task) && !hidden_below(task)) {
         world.violate(format!("{pair} was sent although the list showed it taken"));
     }
     let hidden = |task: &&Committed| task.ours && task.open && task.visible_from > world.reads;

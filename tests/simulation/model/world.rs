@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use submitter::api::TaskId;
+use submitter::api::{TaskId, TaskPage};
 use submitter::clock::Clock;
-use submitter::pair::Pair;
+use submitter::pair::{ModelKey, Pair};
 use submitter::pause::Pause;
 
 use super::coverage::{Coverage, RARE_POINTS};
@@ -51,6 +51,8 @@ pub(crate) struct Committed {
     pub(crate) odd_card: bool,
     /// The list shows it from this request on.
     pub(crate) visible_from: u64,
+    /// Where it stands in the list: by id, on most platforms.
+    pub(crate) place: u64,
 }
 
 /// How likely each kind of fault is, in thousandths, and what the platform is like.
@@ -64,6 +66,8 @@ pub(crate) struct Weather {
     pub(crate) people: u64,
     pub(crate) late: u64,
     pub(crate) unstable: bool,
+    /// The list is in no order that ids show.
+    pub(crate) shuffled: bool,
     pub(crate) clamp: Option<u64>,
 }
 
@@ -88,6 +92,8 @@ pub(crate) struct Run {
     pub(crate) refreshing: bool,
     /// When the list was last answered, in the run's milliseconds.
     pub(crate) listed_at: u64,
+    /// The model that it asked a precheck for last: somebody else is after it too.
+    pub(crate) eyed: Option<ModelKey>,
     /// The fewest open tasks that the list could have shown during the last refresh.
     pub(crate) open_at_refresh: u64,
 }
@@ -115,6 +121,13 @@ pub(crate) struct World {
     pub(crate) models: Vec<Pair>,
     pub(crate) violations: BTreeSet<String>,
     pub(crate) threshold: u64,
+    pub(crate) page_size: u64,
+    /// A task below page 1 was removed since the list was last read beyond it: with another that
+    /// was added there, no first page can show it, and no first page is asked to.
+    pub(crate) hollow: bool,
+    /// Page 1 as it was before our last POST: a cache gives it out once more.
+    pub(crate) stale: Option<(u64, TaskPage)>,
+    pub(crate) last_first_page: Option<(u64, TaskPage)>,
     /// Faults and crashes may happen.
     pub(crate) stormy: bool,
 }
@@ -162,8 +175,11 @@ impl World {
         let mut id = self.next_id;
         if self.dice.chance(self.weather.late) {
             self.coverage.hit("fault task id commits out of order");
-            // Below the newest one or two that are there already.
+            // Below the newest few that are there already.
             id -= 3;
+            while self.dice.chance(600) && !self.tasks.iter().any(|task| task.id.0 == id - 2) {
+                id -= 2;
+            }
         }
         self.next_id += 2;
         let mut visible_from = self.reads;
@@ -172,8 +188,10 @@ impl World {
             visible_from += self.dice.roll(12);
         }
         let id = TaskId(id);
-        let task =
-            Committed { id, pair: pair.clone(), ours, open: true, odd_card: false, visible_from };
+        let place = if self.weather.shuffled { self.dice.roll(1 << 40) } else { id.0 };
+        let (pair, open, odd_card) = (pair.clone(), true, false);
+        let task = Committed { id, pair, ours, open, odd_card, visible_from, place };
+        let pair = task.pair.clone();
         if ours {
             let times = self.accepted.entry(pair.clone()).or_default();
             *times += 1;
@@ -182,7 +200,7 @@ impl World {
             }
         }
         self.tasks.push(task);
-        self.tasks.sort_by_key(|task| std::cmp::Reverse(task.id));
+        self.tasks.sort_by_key(|task| std::cmp::Reverse(task.place));
         id
     }
 
@@ -195,8 +213,8 @@ impl World {
         if !self.dice.chance(self.weather.people) {
             return;
         }
-        let pair = self.dice.pick(&self.models).clone();
-        match self.dice.roll(4) {
+        let pair = self.somebodys_pair();
+        match self.dice.roll(5) {
             0 if !self.tasks.iter().any(|task| task.pair == pair) => {
                 self.coverage.hit("fault foreign task during the cycle");
                 self.commit(&pair, false);
@@ -214,8 +232,39 @@ impl World {
                     task.open = false;
                 }
             }
+            3 => self.remove_foreign(),
             _ => {}
         }
+    }
+
+    /// A pair that somebody submits by hand: often of the model that we have just asked for.
+    pub(crate) fn somebodys_pair(&mut self) -> Pair {
+        let pair = self.dice.pick(&self.models).clone();
+        match &self.run.eyed {
+            Some(model) if self.dice.chance(700) => Pair::new(model.clone(), pair.gpu),
+            _ => pair,
+        }
+    }
+
+    /// A foreign, finished task goes: the program does not miss it.
+    pub(crate) fn remove_foreign(&mut self) {
+        let gone = self.tasks.iter().position(|task| !task.ours && !task.open);
+        if let Some(at) = gone {
+            self.coverage.hit("fault list deleted between pages");
+            self.hollow |= at as u64 >= self.page_size;
+            self.tasks.remove(at);
+        }
+    }
+
+    /// Whether a task stands below page 1.
+    pub(crate) fn is_below(&self, id: TaskId) -> bool {
+        let page = usize::try_from(self.page_size).unwrap_or(usize::MAX);
+        self.listed().position(|task| task.id == id).is_some_and(|at| at >= page)
+    }
+
+    /// Whether the list is in strictly descending ids.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.listed().is_sorted_by(|a, b| a.id > b.id)
     }
 }
 
