@@ -34,7 +34,7 @@ impl Access {
         let flags = Flags { api_base: api_base.map(OsStr::to_owned), ..Flags::default() };
         let (reading, warnings) = Reading::resolve(&flags, env)?;
         for warning in warnings {
-            log::warn!("[live] warning {warning}");
+            crate::text::warn(warning);
         }
         let token = credential(env, token_file.map(Path::new))?;
         Ok(Self { reading, token })

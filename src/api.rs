@@ -242,6 +242,8 @@ pub enum AddError {
         /// Set where it was our own decision not to start.
         stop: Option<Stop>,
     },
+    /// It would have been sent too late; nothing of its body left this machine.
+    TooLate,
     /// The platform refuses the credential.
     Credential {
         /// HTTP status.
@@ -307,6 +309,7 @@ pub trait ReadApi {
 
 /// What changes the platform.
 pub trait WriteApi {
-    /// Sends one task, once: never retried, redirected, or sent on a reused connection.
-    fn add_task(&self, task: &NewTask) -> Result<Accepted, AddError>;
+    /// Sends one task, once: never retried, redirected, or sent on a reused connection; and not
+    /// once the run's time is past `not_after`, as it may be when the connection stands.
+    fn add_task(&self, task: &NewTask, not_after: Duration) -> Result<Accepted, AddError>;
 }

@@ -5,17 +5,23 @@ mod candidates;
 mod ledger;
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use candidates::candidates;
 pub use ledger::ledger;
 
+use crate::clock::Clock;
 use crate::disk;
 use crate::env::Env;
 use crate::exit::{Hold, Reason};
 use crate::gpu::Catalog;
 use crate::settings;
 use crate::sources::baked;
+
+/// How long another bake may hold the folder; it does so for milliseconds.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Data files are for everyone to read.
 const MODE: u32 = 0o644;
@@ -47,18 +53,31 @@ impl Target {
             None => folder.as_deref().unwrap_or(Path::new("data")).join(name),
         };
         let catalog = baked::load(folder.as_deref(), false)?.catalog;
+        // A link is followed, so that it stays one.
+        let path = std::fs::canonicalize(&path).unwrap_or(path);
         Ok(Self { path, catalog })
     }
 
-    /// Replaces the file in one step.
+    /// Waits for other bakes into the same folder. What was read before is then read again.
+    fn lock(&self, clock: &dyn Clock) -> Result<File, Hold> {
+        disk::lock_folder(disk::folder_of(&self.path), clock, PATIENCE)
+            .and_then(|lock| disk::remove_leftovers(&self.path).map(|()| lock))
+            .map_err(|error| self.not_written(&error))
+    }
+
+    /// Replaces the file in one step. Who could read it before can read it then.
     fn write(&self, text: &str) -> Result<(), Hold> {
-        disk::replace(&self.path, text.as_bytes(), MODE).map_err(|error| {
-            let path = self.path.display();
-            Hold::because(
-                Reason::StateWriteFailed,
-                format!("{path} cannot be written: {error}; name another file with -o FILE"),
-            )
-        })
+        disk::replace_keeping_mode(&self.path, text.as_bytes(), MODE)
+            .map_err(|error| self.not_written(&error))
+    }
+
+    fn not_written(&self, error: &std::io::Error) -> Hold {
+        let path = self.path.display();
+        let next = "name another file with -o FILE";
+        Hold::because(
+            Reason::StateWriteFailed,
+            format!("{path} cannot be written: {error}; {next}"),
+        )
     }
 
     /// The hold for a text that its own parser does not read as it was meant. Nothing was

@@ -16,6 +16,7 @@ use crate::run;
 use crate::settings::{self, state_dir};
 use crate::sources::baked;
 use crate::sync_marks::{self, Sync};
+use crate::text::redacted;
 
 /// Runs the command that was asked for, and returns the process's exit code.
 pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
@@ -29,9 +30,10 @@ pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
             Ok(format!("paused: nothing is submitted until `submitter resume` ({})", dir.display()))
         }),
         Command::Resume(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
-            let acknowledged = operator::resume(dir, clock)?;
-            let known: Vec<_> = acknowledged.iter().map(ToString::to_string).collect();
+            let resumed = operator::resume(dir, clock)?;
+            let known: Vec<_> = resumed.acknowledged.iter().map(ToString::to_string).collect();
             Ok(match known.as_slice() {
+                [] if !resumed.was_paused => format!("not paused ({})", dir.display()),
                 [] => "resumed".to_owned(),
                 known => format!("resumed; known to be missing: {}", known.join(", ")),
             })
@@ -49,7 +51,7 @@ fn cycle(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
     let run::Ran { report, end } = run::run(args, env, clock, stop);
     let exit = args.exit_code(end.exit);
     if args.json {
-        print(&report.to_json(&end, exit).to_string());
+        print(&redacted(report.to_json(&end, exit).to_string(), &env.secrets()));
     }
     exit
 }
@@ -73,7 +75,15 @@ fn resolve(
     // The lock is held while the platform is asked: no run submits meanwhile.
     let mut journal = operator::open_patiently(dir, clock)?;
     let size = access.page_size();
-    operator::resolve::absent(&mut journal, &named, &reader, &catalog, size, clock)
+    operator::resolve::absent(
+        &mut journal,
+        &named,
+        &reader,
+        &catalog,
+        size,
+        args.although_young,
+        clock,
+    )
 }
 
 /// A command that needs nothing but the state folder.
@@ -84,7 +94,7 @@ fn by_hand(
 ) -> u8 {
     ended(state_dir(flag, env).and_then(|(dir, warnings)| {
         for warning in warnings {
-            log::warn!("[live] warning {warning}");
+            crate::text::warn(warning);
         }
         command(&dir)
     }))
@@ -98,7 +108,7 @@ fn sync_marks(args: &SyncMarks, env: &Env, clock: &dyn Clock) -> Result<String, 
         let (date, warning) = sync_marks::local_date(clock.now());
         // Without TZ and without a zone of its own a machine is at UTC, which is no news.
         if let Some(why) = warning.filter(|_| env.get_os("TZ").is_some()) {
-            log::warn!("[live] warning new marks get the date of UTC, {date}: {why}");
+            crate::text::warn(format_args!("new marks get the date of UTC, {date}: {why}"));
         }
         date
     });

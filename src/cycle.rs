@@ -13,6 +13,7 @@ use crate::api::{ReadApi, TaskId};
 use crate::clock::{Stop, Watch};
 use crate::exit::{Hold, Reason};
 use crate::gate;
+use crate::gpu::Gpu;
 use crate::journal::event::Event;
 use crate::journal::history::Horizon;
 use crate::ledger::Ledger;
@@ -126,6 +127,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
 
     fn story(&mut self, known: &mut Known) -> Result<(), Hold> {
         self.pause()?;
+        self.known_cards()?;
         self.hourly_cap(known)?;
         self.rebuild(known)?;
         self.settle(known)?;
@@ -148,6 +150,23 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
 
     fn pause(&self) -> Result<(), Hold> {
         self.desk.pause().map_or(Ok(()), |pause| Err(paused(&pause)))
+    }
+
+    /// Whether the catalogue still knows every card of the journal by the name that it had. One
+    /// that was renamed would be free again under its new name.
+    fn known_cards(&self) -> Result<(), Hold> {
+        let catalog = &self.data.catalog;
+        let renamed = |gpu: &&Gpu| catalog.find(gpu.as_str()) != Some(gpu);
+        let cards = self.desk.history().submissions().map(|(pair, _)| &pair.gpu);
+        match cards.filter(renamed).min() {
+            None => Ok(()),
+            Some(gpu) => {
+                let what =
+                    format!("the journal has submitted on {gpu}, which gpus.json names otherwise");
+                let next = "keep the enum as it was";
+                Err(Hold::because(Reason::DataReadFailed, format!("{what}: {next}")))
+            }
+        }
     }
 
     /// The submit cap over the trailing window: counted from the journal, so that a crontab of
@@ -182,10 +201,6 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     fn rebuild(&mut self, known: &mut Known) -> Result<(), Hold> {
         let baked = &self.data.ledger;
         baked.pairs.iter().chain(self.carried_over).for_each(|pair| known.ledger.take(pair));
-        // The catalogue may have another spelling now than when the journal was written.
-        for (Pair { model, gpu }, _) in self.desk.history().submissions() {
-            known.ledger.take(&Pair::new(model.clone(), gpu.spelled_by(&self.data.catalog)));
-        }
         if let Err(hold) = self.read_remote(known) {
             let reason = hold.stats_reason();
             log::info!("[live] stats unavailable reason={reason}");

@@ -3,14 +3,55 @@
 use std::ffi::OsString;
 pub mod mounts;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::clock::Clock;
 
 /// Makes a folder and those above it, for the owner alone.
 pub fn make_private_dir(dir: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// Whether a path, if anything is there, is a file that can be read to its end. Opening a pipe in
+/// its place would wait for whoever writes to it, perhaps for ever.
+///
+/// # Errors
+/// It is a pipe, a device or a socket. A folder is found out by reading it.
+pub fn require_regular(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
+            Err(io::Error::other("not a regular file"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Locks a folder until the file that is returned is dropped, waiting for others at most
+/// `patience`. Nothing is left over: the lock is the kernel's.
+///
+/// # Errors
+/// `WouldBlock` when the patience is over; the folder cannot be opened or locked.
+pub fn lock_folder(folder: &Path, clock: &dyn Clock, patience: Duration) -> io::Result<File> {
+    const ASK_AGAIN: Duration = Duration::from_millis(5);
+    let lock = File::open(folder)?;
+    let until = clock.elapsed() + patience;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::WouldBlock) if clock.elapsed() < until => clock.sleep(ASK_AGAIN),
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::WouldBlock,
+                    "another program holds the lock",
+                ));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
 }
 
 /// Makes the entries of a folder durable.

@@ -51,6 +51,15 @@ impl Env {
         Self::from_pairs(std::env::vars_os())
     }
 
+    /// Values that must stand in no line that is written, whichever variable holds them: those of
+    /// the credential variables, but for short ones, which other words may contain.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<String> {
+        let values = crate::secret::VALUE_SOURCES.iter().filter_map(|name| self.get_os(name));
+        let texts = values.map(|value| value.to_string_lossy().trim().to_owned());
+        texts.filter(|text| text.len() >= 8).collect()
+    }
+
     /// The value of a variable as text; `None` where it is unset or empty.
     ///
     /// # Errors

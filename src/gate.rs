@@ -51,7 +51,7 @@ pub fn ask(queue: u64, hints: &[Hint], threshold: u64) -> Result<(), Hold> {
         match depth {
             Some(depth) if *depth < threshold => {}
             Some(depth) => return full(format!("{source} says {depth}, threshold {threshold}")),
-            None => return full(format!("{source} cannot be read, which blocks: {detail}")),
+            None => return full(format!("{source} blocks: {detail}")),
         }
     }
     Ok(())

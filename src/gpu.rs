@@ -1,21 +1,48 @@
 //! Cards: the platform's enums and the Chinese names that people write.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::Deserialize;
 
 /// A card by its platform enum, e.g. `Biren_166m`. Not necessarily one of the catalogue:
 /// see [`Seen`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// Two spellings that differ in case alone are one card.
+#[derive(Debug, Clone)]
 pub struct Gpu(Arc<str>);
 
-impl Gpu {
-    /// This card as the catalogue spells it; as it is where the catalogue does not know it.
-    #[must_use]
-    pub fn spelled_by(&self, catalog: &Catalog) -> Self {
-        catalog.find(&self.0).unwrap_or(self).clone()
+impl PartialEq for Gpu {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+}
+
+impl Eq for Gpu {}
+
+impl Hash for Gpu {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for part in self.0.as_bytes().chunks(32) {
+            let mut folded = [0; 32];
+            folded[..part.len()].copy_from_slice(part);
+            folded.make_ascii_lowercase();
+            state.write(&folded);
+        }
+    }
+}
+
+impl Ord for Gpu {
+    fn cmp(&self, other: &Self) -> Ordering {
+        folded(&self.0).cmp(folded(&other.0))
+    }
+}
+
+impl PartialOrd for Gpu {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -131,12 +158,16 @@ impl Catalog {
     }
 }
 
+fn folded(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().map(|byte| byte.to_ascii_lowercase())
+}
+
 fn fold(name: &str) -> String {
     name.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
 /// `Vendor_model` in ASCII.
-fn is_enum_shaped(name: &str) -> bool {
+pub(crate) fn is_enum_shaped(name: &str) -> bool {
     name.split_once('_').is_some_and(|(vendor, model)| {
         !vendor.is_empty()
             && vendor.bytes().all(|b| b.is_ascii_alphanumeric())
@@ -183,6 +214,15 @@ mod tests {
         for odd in ["天垓 999", "A100", "", "_x", "Biren_166m,Sunrise_pt-200-x1", "Ａ_b"] {
             assert_eq!(catalog.seen(odd), Seen::Unreadable, "{odd:?}");
         }
+    }
+
+    #[test]
+    fn case_makes_no_other_card() {
+        let (one, other) = (Gpu::verbatim("Biren_166m"), Gpu::verbatim("BIREN_166M"));
+        assert_eq!(one, other);
+        assert_eq!(one.cmp(&other), Ordering::Equal);
+        assert!(std::collections::HashSet::from([one]).contains(&other));
+        assert_ne!(other, Gpu::verbatim("Biren_166"));
     }
 
     #[test]

@@ -57,8 +57,6 @@ pub trait LogFile {
     fn is_current(&self) -> io::Result<bool>;
     /// Appends one whole line; `durable`: returns only when it would survive a power cut.
     fn append(&mut self, line: &[u8], durable: bool) -> io::Result<()>;
-    /// Cuts everything behind `len` bytes off, durably.
-    fn cut(&mut self, len: u64) -> io::Result<()>;
     /// Puts other content in the place of all of it, durably and in one step: a crash leaves the
     /// old or the new. The lock is held throughout, on whichever file others find.
     fn replace(&mut self, bytes: &[u8]) -> io::Result<()>;
@@ -175,20 +173,27 @@ pub struct Journal<L> {
 }
 
 impl<L: LogFile> Journal<L> {
-    /// Goes on with a replayed journal. A torn tail is cut off and recorded: nothing may be
-    /// appended to it (C04). A journal of more than `compact_from` bytes, and of more than twice
-    /// what the last compaction left, is compacted.
+    /// Goes on with a journal whose `bytes` were replayed. A torn tail is replaced, in one step, by
+    /// a record of it: nothing may be appended to it (C04), and what was legible of it must
+    /// survive. A journal of more than `compact_from` bytes, and of more than twice what the last
+    /// compaction left, is compacted.
     ///
     /// # Errors
     /// The file could not be written.
-    pub fn resume(mut log: L, replay: Replay, now: u64, compact_from: u64) -> io::Result<Self> {
-        let torn = replay.torn;
-        if torn.is_some() {
-            log.cut(replay.whole)?;
-        }
+    pub fn resume(
+        log: L,
+        bytes: &[u8],
+        replay: Replay,
+        now: u64,
+        compact_from: u64,
+    ) -> io::Result<Self> {
         let mut journal = Self { log, history: replay.history, broken: false };
-        if let Some(text) = torn {
-            journal.record(now, Event::Torn { text })?;
+        if let Some(text) = replay.torn {
+            let record = Record { at: now, event: Event::Torn { text } };
+            let whole = usize::try_from(replay.whole).unwrap_or(usize::MAX).min(bytes.len());
+            let mended = [&bytes[..whole], &line_of(&record)?].concat();
+            journal.history.apply(record).map_err(io::Error::other)?;
+            journal.log.replace(&mended)?;
         }
         if journal.log.length() > compact_from.max(replay.compacted.saturating_mul(2)) {
             journal.compact(now)?;
@@ -238,6 +243,10 @@ impl<L: LogFile> Journal<L> {
             return Err(io::Error::other("the journal was moved or replaced during the run"));
         }
         let line = line_of(&record)?;
+        // A line that would be read as something else, or not at all, is damage in the making.
+        if serde_json::from_slice::<Record>(&line).ok().as_ref() != Some(&record) {
+            return Err(io::Error::other("a record that would not be read back as it is"));
+        }
         self.history.apply(record).map_err(io::Error::other)?;
         self.log.append(&line, durable)?;
         self.broken = false;

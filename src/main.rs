@@ -10,6 +10,7 @@ use submitter::cli::{Cli, Command};
 use submitter::clock::SystemClock;
 use submitter::env::Env;
 use submitter::exit::Exit;
+use submitter::text::redacted;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -24,7 +25,10 @@ fn main() -> ExitCode {
     }
     // A bug has its own exit code, and none of it is the runtime's 101.
     std::panic::catch_unwind(|| submitter::command::run(&cli, &env, &SystemClock::start(), &stop))
-        .unwrap_or(Exit::Bug.code())
+        .unwrap_or_else(|_| {
+            log::error!("[live] a bug in submitter ended this run: please report the lines above");
+            Exit::Bug.code()
+        })
         .into()
 }
 
@@ -40,13 +44,16 @@ fn signals(cli: &Cli) -> &'static [i32] {
 /// Opens our own log to standard error, and no library's: one of them dumps headers.
 fn start_log(cli: &Cli, env: &Env) {
     let dry_run = matches!(&cli.command, Command::Run(run) if run.dry_run);
+    let secrets = env.secrets();
     let (level, warning) = cli.verbosity.level(dry_run, env);
     env_logger::Builder::new()
         .filter_level(log::LevelFilter::Off)
         .filter_module("submitter", level)
-        .format(|line, record| writeln!(line, "{}", record.args()))
+        .format(move |line, record| {
+            writeln!(line, "{}", redacted(record.args().to_string(), &secrets))
+        })
         .init();
     if let Some(warning) = warning {
-        log::warn!("[live] warning {warning}");
+        submitter::text::warn(warning);
     }
 }

@@ -9,6 +9,9 @@ use crate::gpu::Gpu;
 /// Hosts whose URLs name a model as the first two parts of the path.
 const HUBS: [&str; 3] = ["huggingface.co", "hf-mirror.com", "modelscope.cn"];
 
+/// No model's name or URL is nearly as long, in bytes; requests with longer ones fail.
+pub const MAX_LENGTH: usize = 1_024;
+
 /// A well-formed `org/name`, in the case in which it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelId(Arc<str>);
@@ -41,6 +44,8 @@ pub enum BadModel {
     BadShape,
     /// A URL of a host that is not a known model hub.
     UnknownHost,
+    /// More than [`MAX_LENGTH`] bytes.
+    TooLong,
 }
 
 impl fmt::Display for BadModel {
@@ -51,6 +56,7 @@ impl fmt::Display for BadModel {
             Self::NoOwner => f.write_str("no owner: expected org/name"),
             Self::BadCharacter(c) => write!(f, "character {} in a model id", c.escape_default()),
             Self::BadShape => f.write_str("expected org/name"),
+            Self::TooLong => write!(f, "more than {MAX_LENGTH} bytes"),
             Self::UnknownHost => f.write_str("a URL of an unknown model hub"),
         }
     }
@@ -66,6 +72,9 @@ impl ModelId {
         let text = text.trim();
         if text.is_empty() {
             return Err(BadModel::Blank);
+        }
+        if text.len() > MAX_LENGTH {
+            return Err(BadModel::TooLong);
         }
         if text.contains(['<', '>']) || is_placeholder(text) {
             return Err(BadModel::Placeholder);
@@ -83,7 +92,10 @@ impl ModelId {
         if parts.next().is_some() && !from_url {
             return Err(BadModel::BadShape);
         }
-        let name = strip_suffix_ignore_case(name, ".git");
+        let mut name = name;
+        while let Some(shorter) = strip_suffix_ignore_case(name, ".git") {
+            name = shorter;
+        }
         for part in [org, name] {
             if let Some(c) = part.chars().find(|c| !is_id_character(*c)) {
                 return Err(BadModel::BadCharacter(c));
@@ -138,11 +150,19 @@ impl ModelKey {
         if let Ok(key) = Self::parse(text) {
             return vec![key];
         }
-        let slashed = text.replace("%2F", "/").replace("%2f", "/").replace('\\', "/");
-        let bare: String = slashed.chars().filter(|c| is_id_character(*c) || *c == '/').collect();
-        let parts: Vec<&str> = bare.split('/').filter(|part| !part.is_empty()).collect();
-        let neighbours = parts.windows(2).map(|two| two.join("/"));
-        let keys: Vec<Self> = neighbours.filter_map(|name| Self::parse(&name).ok()).collect();
+        let slashed =
+            text.trim().replace("%2F", "/").replace("%2f", "/").replace(['\\', '／'], "/");
+        let is_name = |c: char| is_id_character(c) || c == '/';
+        // Without what is no character of an id, and up to the first such behind the scheme.
+        let bare: String = slashed.chars().filter(|c| is_name(*c)).collect();
+        let path = slashed.split_once("://").map_or(slashed.as_str(), |(_, path)| path);
+        let cut: String = path.chars().take_while(|c| is_name(*c)).collect();
+        let mut keys: Vec<Self> = Vec::new();
+        for name in [bare, cut] {
+            let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+            let neighbours = parts.windows(2).map(|two| two.join("/"));
+            keys.extend(neighbours.filter_map(|name| Self::parse(&name).ok()));
+        }
         if keys.is_empty() { vec![Self(text.trim().to_lowercase().into())] } else { keys }
     }
 
@@ -181,11 +201,10 @@ fn is_placeholder(text: &str) -> bool {
     text.eq_ignore_ascii_case("todo")
 }
 
-fn strip_suffix_ignore_case<'a>(text: &'a str, suffix: &str) -> &'a str {
-    match text.len().checked_sub(suffix.len()).and_then(|at| text.split_at_checked(at)) {
-        Some((head, tail)) if tail.eq_ignore_ascii_case(suffix) && !head.is_empty() => head,
-        _ => text,
-    }
+/// The text without an ending, unless nothing else is left of it.
+fn strip_suffix_ignore_case<'a>(text: &'a str, suffix: &str) -> Option<&'a str> {
+    let (head, tail) = text.split_at_checked(text.len().checked_sub(suffix.len())?)?;
+    (tail.eq_ignore_ascii_case(suffix) && !head.is_empty()).then_some(head)
 }
 
 /// The path of a hub URL behind the hub's own prefix.
@@ -200,7 +219,13 @@ fn hub_path<'a>(scheme: &str, rest: &'a str) -> Result<&'a str, BadModel> {
         return Err(BadModel::UnknownHost);
     }
     let path = path.trim_start_matches('/');
-    Ok(path.strip_prefix("models/").unwrap_or(path))
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    match first.to_ascii_lowercase().as_str() {
+        "models" => Ok(rest),
+        // What follows is no model, or a model of which one cannot be sure.
+        "api" | "datasets" | "spaces" => Err(BadModel::BadShape),
+        _ => Ok(path),
+    }
 }
 
 #[cfg(test)]
@@ -218,6 +243,8 @@ mod tests {
             "https://modelscope.cn/models/org/model",
             "org/Model.git",
             "org/model.GIT",
+            "org/model.git.Git",
+            "https://www.modelscope.cn/Models/org/model/summary",
             "https://huggingface.co/org/model.git",
             "org%2Fmodel",
             "org%2fModel",
@@ -228,6 +255,13 @@ mod tests {
         ] {
             assert_eq!(ModelKey::parse(text).unwrap().as_str(), "org/model", "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_of_absurd_length_is_refused() {
+        let long = format!("a/{}", "b".repeat(MAX_LENGTH - 2));
+        assert!(ModelId::parse(&long).is_ok());
+        assert_eq!(ModelId::parse(&(long + "b")), Err(BadModel::TooLong));
     }
 
     /// I06: whatever is not an id is refused with its reason, never guessed.
@@ -250,9 +284,22 @@ mod tests {
             ("org/TODO", BadModel::Placeholder),
             ("https://example.com/org/model", BadModel::UnknownHost),
             ("ftp://huggingface.co/org/model", BadModel::UnknownHost),
+            ("https://huggingface.co/api/models/org/model", BadModel::BadShape),
+            ("https://huggingface.co/datasets/org/data", BadModel::BadShape),
+            ("https://huggingface.co/spaces/org/space", BadModel::BadShape),
             ("org/model%20x", BadModel::BadCharacter('%')),
         ] {
             assert_eq!(ModelId::parse(text), Err(why), "{text:?}");
+        }
+    }
+
+    /// What is read back from a journal or a list must be what was written.
+    #[test]
+    fn a_key_is_its_own_key() {
+        for text in ["a/b", "A/B.git.git", "a/.git", "a/b.git.x", "https://hf-mirror.com/a/b.git"] {
+            let id = ModelId::parse(text).unwrap();
+            assert_eq!(ModelId::parse(id.as_str()).as_ref(), Ok(&id), "{text}");
+            assert_eq!(ModelKey::parse(id.key().as_str()), Ok(id.key()), "{text}");
         }
     }
 
@@ -276,6 +323,11 @@ mod tests {
             "models/Org/Model",
             "Org\\Model",
             "//Org//Model",
+            "Org/Model:main",
+            "Org/Model@v1",
+            "Org/Model (v2)",
+            "Org/Model%20",
+            "Org／Model",
         ] {
             let keys = ModelKey::seen(text);
             assert!(keys.iter().any(|key| key.as_str() == "org/model"), "{text}: {keys:?}");

@@ -45,7 +45,7 @@ impl PauseFile {
 impl PauseStore for PauseFile {
     fn read(&self) -> Option<Pause> {
         let unexplained = |reason: String| Pause { at: 0, reason };
-        match std::fs::read(&self.0) {
+        match disk::require_regular(&self.0).and_then(|()| std::fs::read(&self.0)) {
             Ok(bytes) => Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| {
                 unexplained(format!("{} is there, without a legible reason", self.0.display()))
             })),

@@ -162,6 +162,10 @@ impl Remote {
                 stats.points += task.points;
             }
         }
+        // Points are for looking at; numbers beyond all sense are not.
+        if !stats.points.is_finite() {
+            stats.points = 0.0;
+        }
         stats
     }
 

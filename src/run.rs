@@ -26,6 +26,7 @@ use crate::settings::{ConfigSource, Settings, read_snapshot_file};
 use crate::sources::baked::{self, Data};
 use crate::sources::{carried_over, pending};
 use crate::submit::{Desk, Live, Rehearsal};
+use crate::text::Sentence;
 
 /// A run's report and its end.
 #[derive(Debug)]
@@ -73,7 +74,11 @@ impl Local {
     fn prepare(args: &Run, env: &Env) -> Result<Self, Hold> {
         let (settings, warnings) = Settings::resolve(&args.flags, env, &read_snapshot_file)?;
         for warning in warnings {
-            log::warn!("[live] warning {warning}");
+            crate::text::warn(warning);
+        }
+        for hint in settings.hints.iter().filter(|hint| hint.depth.is_none()) {
+            // It blocks every run until somebody mends it: --quiet must not hide that.
+            log::error!("[live] warning {}", Sentence(&hint.detail));
         }
         let data = load(&settings)?;
         let carried_over = match &settings.live_state_file {
@@ -130,7 +135,7 @@ fn load(settings: &Settings) -> Result<Data, Hold> {
     if is_pending {
         let pending = pending::load(md, txt, settings.pending_section, &data.catalog)?;
         for what in pending.refused {
-            log::warn!("[live] warning {what}");
+            crate::text::warn(what);
         }
         data.candidates = pending.candidates;
     }
@@ -248,7 +253,7 @@ fn note_end(desk: &mut impl Desk, hold: Hold, report: &Report, requests: u64) ->
     match desk.note(Event::Cycle(end)) {
         Ok(()) => hold,
         Err(failed) if matches!(exit, exit::Exit::Attention | exit::Exit::Credential) => {
-            log::warn!("[live] warning {}", failed.detail);
+            crate::text::warn(failed.detail);
             hold
         }
         Err(failed) => failed,

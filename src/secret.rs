@@ -79,6 +79,9 @@ impl State {
     }
 }
 
+/// Those of [`SOURCES`] that hold the credential itself, not the name of its file.
+pub const VALUE_SOURCES: [&str; 3] = ["EXTERNAL_SERVICE_TOKEN", "XC_TOKEN", "MODELHUB_XC_TOKEN"];
+
 /// A credential and where it came from.
 #[derive(Debug)]
 pub struct Chosen {
@@ -208,6 +211,7 @@ fn read_file(origin: &str, path: &Path) -> Result<Token, Without> {
 
 /// At most one byte more than [`MAX_FILE`].
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    crate::disk::require_regular(path)?;
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -14,6 +14,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::disk;
+
 /// Framework of a candidate that names none.
 pub const DEFAULT_FRAMEWORK: &str = "vllm";
 /// Task type of a candidate that names none.
@@ -112,12 +114,19 @@ fn is_default_task_type(task_type: &str) -> bool {
     task_type == DEFAULT_TASK_TYPE
 }
 
+/// No data file of a person is nearly as large, in bytes.
+const MAX_FILE: u64 = 64 << 20;
+
 /// Reads a text file: UTF-8, with or without a byte order mark. `None` where there is none.
 ///
 /// # Errors
 /// The reason, without the path: the file is there and cannot be read, is not UTF-8, or is a
 /// link to nothing.
 pub fn read_text(path: &Path) -> Result<Option<String>, String> {
+    disk::require_regular(path).map_err(|error| error.to_string())?;
+    if fs::metadata(path).is_ok_and(|found| found.len() > MAX_FILE) {
+        return Err(format!("larger than {} MiB", MAX_FILE >> 20));
+    }
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -153,7 +153,7 @@ impl<L: LogFile, W: WriteApi, P: PauseStore> Desk for Live<'_, L, W, P> {
         } else if self.watch.clock.elapsed() > attempt.fresh_until {
             (Event::Released { pair: pair(), reason: "stale".into() }, Outcome::Stale)
         } else {
-            match self.writer.add_task(attempt.task) {
+            match self.writer.add_task(attempt.task, attempt.fresh_until) {
                 Ok(accepted) => {
                     let event = Event::Accepted { pair: pair(), task: accepted.task };
                     (event, Outcome::Accepted(accepted))
@@ -169,6 +169,10 @@ impl<L: LogFile, W: WriteApi, P: PauseStore> Desk for Live<'_, L, W, P> {
 /// What a failed POST leaves behind. Only what is certainly not taken frees the pair.
 fn outcome_of(error: AddError, pair: &Pair) -> (Event, Outcome) {
     let (reason, detail) = match error {
+        AddError::TooLate => {
+            let event = Event::Released { pair: pair.clone(), reason: "stale".into() };
+            return (event, Outcome::Stale);
+        }
         AddError::InDoubt { http, detail } => {
             let event = Event::InDoubt { pair: pair.clone(), http };
             return (event, Outcome::InDoubt { http, detail });

@@ -23,10 +23,22 @@ pub fn judge(http: u16, body: &[u8]) -> Result<Accepted, AddError> {
         (200..=299 | 400..=499, Some(code), Some(class)) if class != Class::Unknown => {
             Err(AddError::Rejected { http, code })
         }
-        (400..=499, None, _) if http != 408 => Err(AddError::Refused { http }),
+        (400..=499, None, _) if http != 408 && !may_hold_a_code(body) => {
+            Err(AddError::Refused { http })
+        }
         (_, Some(code), _) => in_doubt(format!("HTTP {http} with code {code}")),
         (_, None, _) => in_doubt(format!("HTTP {http} without a code")),
     }
+}
+
+/// Whether a body without a readable code may have held one: JSON that was cut, doubled or
+/// written oddly. A page of HTML, an empty body and JSON of somebody else's make hold none.
+fn may_hold_a_code(body: &[u8]) -> bool {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start();
+    let like_json = body.starts_with(b"{") || body.starts_with(b"[");
+    let whole = serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok();
+    let names_a_code = body.windows(6).any(|six| six.eq_ignore_ascii_case(b"\"code\""));
+    like_json && (!whole || names_a_code)
 }
 
 #[cfg(test)]
@@ -93,11 +105,30 @@ mod tests {
 
     #[test]
     fn s04_s08_what_is_not_the_platform_speaking() {
-        for body in ["", "<html>busy</html>", "null", "[]", r#"{"code":1.5}"#, r#"{"code":0"#] {
+        for body in ["", " ", "<html>busy</html>", "null", "busy", r#"{"error":"busy"}"#, "[]"] {
             for http in [400, 404, 429] {
-                assert_eq!(judge(http, body.as_bytes()), Err(AddError::Refused { http }));
+                assert_eq!(judge(http, body.as_bytes()), Err(AddError::Refused { http }), "{body}");
             }
             for http in [200, 204, 302, 408, 500, 502, 503, 504] {
+                let answer = judge(http, body.as_bytes());
+                assert!(matches!(answer, Err(AddError::InDoubt { .. })), "{http} {body:?}");
+            }
+        }
+    }
+
+    /// A code that was there and cannot be read may have been any.
+    #[test]
+    fn s04_a_4xx_whose_code_cannot_be_read_is_in_doubt() {
+        for body in [
+            r#"{"code":5000"#,
+            r#"{"code":1.5}"#,
+            r#"{"code":"50000 "}"#,
+            r#"{"code":60022,"code":60022}"#,
+            r#"{"message":"x","#,
+            "\u{feff}{\"code\":0,\"data\":{\"id\":\"3\"}}",
+            r#"[{"code":0}]"#,
+        ] {
+            for http in [400, 404, 429, 408] {
                 let answer = judge(http, body.as_bytes());
                 assert!(matches!(answer, Err(AddError::InDoubt { .. })), "{http} {body:?}");
             }

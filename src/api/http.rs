@@ -29,6 +29,7 @@ const TASK_ADD: &str = "/api/adapt/task/add";
 const SEARCH_BY_MODEL_ID: &str = "/api/computility/models/search-by-model-id";
 
 const MAX_BODY: u64 = 16 << 20;
+const MAX_URL: usize = 8 << 10;
 const MAX_RETRIES: u32 = 2;
 const FIRST_RETRY: Duration = Duration::from_millis(500);
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -68,6 +69,11 @@ impl Endpoint<'_> {
             config = config.proxy(None);
         }
         config.build().into()
+    }
+
+    /// What failed, and where.
+    fn failed(&self, error: &ureq::Error) -> String {
+        format!("{}: {error}", self.base)
     }
 
     fn url(&self, path: &str) -> String {
@@ -129,6 +135,11 @@ impl<'a> HttpReader<'a> {
         query: &[(&str, &str)],
         timeout: Duration,
     ) -> Result<Answer, ReadError> {
+        // The library panics on a URL that is too long for it.
+        let length: usize = query.iter().map(|(name, value)| name.len() + 3 * value.len()).sum();
+        if path.len() + length > MAX_URL {
+            return Err(ReadError::Transport(format!("a URL of more than {MAX_URL} bytes")));
+        }
         self.endpoint.requests.fetch_add(1, Ordering::Relaxed);
         log::trace!("[live] request method=GET path={}", Field(path));
         let response = self
@@ -140,12 +151,12 @@ impl<'a> HttpReader<'a> {
             .timeout_global(Some(timeout))
             .build()
             .call()
-            .map_err(|error| ReadError::Transport(error.to_string()))?;
+            .map_err(|error| ReadError::Transport(self.endpoint.failed(&error)))?;
         read_answer(response).map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => {
                 ReadError::MalformedJson(format!("a body over {MAX_BODY} bytes"))
             }
-            error => ReadError::Transport(error.to_string()),
+            error => ReadError::Transport(self.endpoint.failed(&error)),
         })
     }
 
@@ -249,14 +260,15 @@ impl<'a> HttpWriter<'a> {
 }
 
 impl WriteApi for HttpWriter<'_> {
-    fn add_task(&self, task: &NewTask) -> Result<Accepted, AddError> {
+    fn add_task(&self, task: &NewTask, not_after: Duration) -> Result<Accepted, AddError> {
         let not_sent = |detail, stop| AddError::NotSent { detail, stop };
         self.endpoint
             .watch
             .may_start()
             .map_err(|stop| not_sent(format!("not sent: {stop}"), Some(stop)))?;
         let body = serde_json::to_vec(task).map_err(|error| not_sent(error.to_string(), None))?;
-        let mut body = Telltale { bytes: &body, touched: false };
+        let watch = self.endpoint.watch;
+        let mut body = Telltale { bytes: &body, touched: false, late: false, watch, not_after };
         self.endpoint.requests.fetch_add(1, Ordering::Relaxed);
         log::trace!("[live] request method=POST path={}", Field(TASK_ADD));
         let response = self
@@ -271,29 +283,50 @@ impl WriteApi for HttpWriter<'_> {
         match response {
             Ok(response) => {
                 let http = response.status().as_u16();
+                let encoded = is_encoded(&response);
                 match read_answer(response) {
+                    Ok(_) if encoded && !matches!(http, 401 | 403) => {
+                        let detail = "an encoded body, which was not asked for".to_owned();
+                        Err(AddError::InDoubt { http: Some(http), detail })
+                    }
                     Ok(answer) => answer::judge(http, &answer.body),
                     Err(error) => Err(in_doubt(Some(http), &error)),
                 }
             }
+            Err(_) if body.late => Err(AddError::TooLate),
             Err(error) if body.touched => Err(in_doubt(None, &error)),
-            Err(error) => Err(not_sent(error.to_string(), None)),
+            Err(error) => Err(not_sent(self.endpoint.failed(&error), None)),
         }
     }
 }
 
 /// A request body that remembers whether it was ever asked for. ureq's errors do not tell
 /// whether a request left; an untouched body certainly did not.
+///
+/// It refuses where connecting took so long that what is known of the platform has aged.
 struct Telltale<'a> {
     bytes: &'a [u8],
     touched: bool,
+    late: bool,
+    watch: Watch<'a>,
+    not_after: Duration,
 }
 
 impl Read for Telltale<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.touched && self.watch.clock.elapsed() > self.not_after {
+            self.late = true;
+            return Err(io::Error::other("too late"));
+        }
         self.touched = true;
         self.bytes.read(buffer)
     }
+}
+
+/// Whether a body is compressed or otherwise encoded: then its code cannot be read.
+fn is_encoded(response: &Response<Body>) -> bool {
+    let encoding = response.headers().get("content-encoding");
+    encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 fn read_answer(mut response: Response<Body>) -> Result<Answer, ureq::Error> {

@@ -30,7 +30,7 @@ pub fn candidates(args: &BakeCandidates, env: &Env) -> Result<String, Hold> {
     let (markdown, plain) = (markdown.as_deref(), plain.as_deref());
     let pending = pending::load(markdown, plain, None, &target.catalog)?;
     for what in &pending.refused {
-        log::warn!("[live] warning {what}");
+        crate::text::warn(what);
     }
     let rows = rows(&pending.candidates, &target.catalog);
     let text =

@@ -60,6 +60,7 @@ pub fn ledger(
             );
         }
     }
+    let _lock = target.lock(clock)?;
     add(&mut ledger, existing(&target)?);
     let text =
         ledger.to_text().map_err(|error| target.not_read_back(REASON, &error.to_string()))?;
@@ -128,13 +129,15 @@ fn read_remote(
 /// Returns how many were left out, since a file cannot name their models.
 fn take<'a>(ledger: &mut BakedLedger, tasks: impl Iterator<Item = &'a Task>) -> usize {
     let mut nameless = 0;
-    for Task { model, gpu, .. } in tasks {
-        if ModelKey::parse(model.as_str()).as_ref() != Ok(model) {
-            nameless += 1;
-        } else if let Some(gpu) = gpu {
-            ledger.pairs.insert(Pair::new(model.clone(), gpu.clone()));
-        } else {
-            ledger.blocked.insert(model.clone());
+    for task in tasks {
+        let named = |model: &&ModelKey| ModelKey::parse(model.as_str()).as_ref() == Ok(*model);
+        let mut models = task.models().filter(named).peekable();
+        nameless += usize::from(models.peek().is_none());
+        for model in models {
+            match &task.gpu {
+                Some(gpu) => drop(ledger.pairs.insert(Pair::new(model.clone(), gpu.clone()))),
+                None => drop(ledger.blocked.insert(model.clone())),
+            }
         }
     }
     nameless
@@ -186,10 +189,11 @@ mod tests {
             task("org/odd", None),
             task("gpt2", Some("Biren_166m")),
             task("org/x.git.git", Some("Biren_166m")),
+            task("模型", Some("Biren_166m")),
         ];
         let mut ledger = BakedLedger::default();
         assert_eq!(take(&mut ledger, tasks.iter()), 2);
-        assert_eq!(shown(&ledger), ["org/model on Biren_166m", "org/odd"]);
+        assert_eq!(shown(&ledger), ["org/model on Biren_166m", "org/odd", "org/x on Biren_166m"]);
         let text = ledger.to_text().unwrap();
         assert_eq!(BakedLedger::parse(&text, &catalog()).as_ref(), Ok(&ledger));
     }

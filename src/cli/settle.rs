@@ -31,6 +31,10 @@ pub struct Resolve {
     #[arg(long)]
     pub absent: bool,
 
+    /// With --absent: also where the intent is less than an hour old
+    #[arg(long, requires = "absent")]
+    pub although_young: bool,
+
     /// Where the journal is.
     #[command(flatten)]
     pub state: StateDir,

@@ -176,7 +176,13 @@ impl Serialize for ModelKey {
 impl<'de> Deserialize<'de> for ModelKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        let key = Self::parse(&text).map_err(serde::de::Error::custom)?;
+        // Only what was written as a key: a second spelling here would be another pair.
+        if key.as_str() == text {
+            Ok(key)
+        } else {
+            Err(serde::de::Error::custom("not a folded model id"))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Event, Record};
 use super::history::History;
 use super::salvage::{self, Salvage};
-use super::{COMPACT_FROM, Journal, LogFile, Replay, header, replay};
+use super::{COMPACT_FROM, Damage, Journal, LogFile, Replay, header, replay};
 use crate::disk;
 use crate::exit::{Hold, Reason};
 
@@ -19,7 +19,7 @@ const JOURNAL: &str = "journal.jsonl";
 const HOLDER: &str = "run.json";
 
 /// Why submission is paused after a repair that could not read everything.
-const REPAIRED: &str = "the journal was repaired, and parts of it were not legible";
+const REPAIRED: &str = "the journal was repaired, and parts of it may be lost";
 
 /// Ample time between taking the lock and telling who did.
 const HOLDER_SPEAKS: Duration = Duration::from_millis(200);
@@ -51,24 +51,21 @@ impl LogFile for JournalFile {
         match written {
             Ok(()) => self.len += line.len() as u64,
             // Best effort: a tail that stays is found torn by the next run.
-            Err(_) => drop(self.cut(self.len)),
+            Err(_) => drop(self.file.set_len(self.len).and_then(|()| self.file.sync_all())),
         }
         written
     }
 
-    fn cut(&mut self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)?;
-        self.file.sync_all()?;
-        self.len = len;
-        Ok(())
-    }
-
     fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
         let temporary = disk::write_beside(&self.path, bytes, 0o600)?;
-        let locked = open(&temporary).and_then(|file| {
+        let locked = keep_owner(&temporary, &self.file).and_then(|()| open(&temporary));
+        let locked = locked.and_then(|file| {
             // Locked before anybody can find it under the journal's name. Whoever has opened the
             // old file finds, once it is free, that it is not the one at the path any more.
             file.try_lock()?;
+            if !self.is_current()? {
+                return Err(io::Error::other("the journal was replaced meanwhile"));
+            }
             std::fs::rename(&temporary, &self.path)?;
             Ok(file)
         });
@@ -82,7 +79,19 @@ impl LogFile for JournalFile {
     }
 }
 
+/// Gives a new file the owner and the mode of the one that it replaces, so that a person who acts
+/// as root does not lock the cron job out.
+fn keep_owner(new: &Path, old: &File) -> io::Result<()> {
+    let old = old.metadata()?;
+    let made = std::fs::metadata(new)?;
+    if (old.uid(), old.gid()) != (made.uid(), made.gid()) {
+        std::os::unix::fs::chown(new, Some(old.uid()), Some(old.gid()))?;
+    }
+    std::fs::set_permissions(new, old.permissions())
+}
+
 fn open(path: &Path) -> io::Result<File> {
+    disk::require_regular(path)?;
     OpenOptions::new().read(true).append(true).open(path)
 }
 
@@ -103,6 +112,12 @@ pub struct Opened {
     pub created: bool,
     /// Bytes of a torn tail that were cut off.
     pub torn: usize,
+}
+
+/// Whether a state folder has a journal: whether a run has ever used it.
+#[must_use]
+pub fn is_in_use(dir: &Path) -> bool {
+    dir.join(JOURNAL).symlink_metadata().is_ok()
 }
 
 /// Opens and locks the journal of a state folder, making both where they are missing, and
@@ -131,9 +146,9 @@ pub fn open_dir(dir: &Path, now: u64, deadline: Duration) -> Result<Opened, Hold
     let mut bytes = Vec::new();
     file.file.read_to_end(&mut bytes).map_err(|error| damaged(&path, &error.to_string()))?;
     file.len = bytes.len() as u64;
-    let replay = replay(&bytes).map_err(|damage| damaged(&path, &damage.to_string()))?;
+    let replay = replay(&bytes).map_err(|damage| not_replayed(&path, &damage))?;
     let torn = replay.torn.as_ref().map_or(0, String::len);
-    let journal = Journal::resume(file, replay, now, COMPACT_FROM)
+    let journal = Journal::resume(file, &bytes, replay, now, COMPACT_FROM)
         .map_err(|error| failed("cutting the tail of", &error))?;
     let holder = Holder { pid: std::process::id(), started_at: now };
     if let Err(error) = disk::replace(&dir.join(HOLDER), &to_json(&holder), 0o600) {
@@ -156,8 +171,8 @@ pub enum Repaired {
     },
 }
 
-/// Replaces a damaged journal by what is legible of it, and keeps the damaged one aside. Where
-/// anything was not legible, submission pauses until a person resumes.
+/// Replaces a damaged journal by what is legible of it, and keeps the damaged one aside. Submission
+/// pauses until a person resumes.
 ///
 /// # Errors
 /// As [`open_dir`]. At every moment, the damaged journal or the repaired one is in its place.
@@ -173,18 +188,21 @@ pub fn repair(dir: &Path, now: u64) -> Result<Repaired, Hold> {
         Err(TryLockError::Error(error)) => return Err(failed("locking", &error)),
     }
     let mut file = JournalFile { file, path: path.clone(), len: 0 };
+    if !file.is_current().map_err(|error| failed("looking at", &error))? {
+        let detail = format!("{} was replaced while it was opened", path.display());
+        return Err(Hold::because(Reason::AnotherRun, detail));
+    }
     let mut bytes = Vec::new();
     file.file.read_to_end(&mut bytes).map_err(|error| failed("reading", &error))?;
     match replay(&bytes) {
         Ok(_) => return Ok(Repaired::Sound),
-        Err(damage) if damage.is_newer => return Err(damaged(&path, &damage.to_string())),
+        Err(damage) if damage.is_newer => return Err(not_replayed(&path, &damage)),
         Err(_) => {}
     }
     let salvage = salvage::salvage(&bytes, now);
     let mut records = salvage.history.compacted(now);
-    if salvage.illegible > 0 || bytes.is_empty() {
-        records.push(Record { at: now, event: Event::Paused { reason: REPAIRED.into() } });
-    }
+    // Whole lines may be gone without a trace: a person must look, whatever is legible.
+    records.push(Record { at: now, event: Event::Paused { reason: REPAIRED.into() } });
     let aside = dir.join(format!("{JOURNAL}.damaged-{now}"));
     // The new one is made from memory, so the damaged one must be safe under its second name.
     std::fs::hard_link(&path, &aside)
@@ -202,11 +220,12 @@ pub fn repair(dir: &Path, now: u64) -> Result<Repaired, Hold> {
 pub fn peek(dir: &Path, now: u64) -> Result<(History, usize), Hold> {
     let path = dir.join(JOURNAL);
     let damaged = |what: String| damaged(&path, &what);
-    let bytes = match std::fs::read(&path) {
+    let bytes = match disk::require_regular(&path).and_then(|()| std::fs::read(&path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
         read => read.map_err(|error| damaged(error.to_string()))?,
     };
-    let Replay { mut history, torn, .. } = replay(&bytes).map_err(|d| damaged(d.to_string()))?;
+    let Replay { mut history, torn, .. } =
+        replay(&bytes).map_err(|damage| not_replayed(&path, &damage))?;
     let length = torn.as_ref().map_or(0, String::len);
     if let Some(text) = torn {
         history.apply(Record { at: now, event: Event::Torn { text } }).map_err(damaged)?;
@@ -251,6 +270,15 @@ fn held_by_another(dir: &Path, now: u64, deadline: Duration) -> Hold {
     } else {
         Hold::because(Reason::AnotherRun, detail)
     }
+}
+
+/// The hold for a journal that cannot be replayed.
+fn not_replayed(path: &Path, damage: &Damage) -> Hold {
+    if damage.is_newer {
+        let detail = format!("{}: {}", path.display(), damage.what);
+        return Hold::because(Reason::JournalDamaged, detail);
+    }
+    damaged(path, &damage.to_string())
 }
 
 fn damaged(path: &Path, what: &str) -> Hold {

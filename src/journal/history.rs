@@ -223,7 +223,7 @@ impl History {
                 let pair = Pair::new(model, Gpu::verbatim(gpu));
                 self.submissions.entry(pair).or_insert(Submission { at, accepted: None });
             }
-            (Some(_), ..) => drop(self.torn_models.entry(model).or_default()),
+            (Some(_), ..) => drop(self.torn_models.insert(model, BTreeSet::new())),
             _ => {}
         }
     }
@@ -248,6 +248,12 @@ impl History {
     #[must_use]
     pub fn submission(&self, pair: &Pair) -> Option<&Submission> {
         self.submissions.get(pair)
+    }
+
+    /// Whether the platform took a pair, as far as we were told.
+    #[must_use]
+    pub fn is_accepted(&self, pair: &Pair) -> bool {
+        self.submission(pair).is_some_and(|submission| submission.accepted.is_some())
     }
 
     /// Whether a pair was submitted or may have been.

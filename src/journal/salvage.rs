@@ -57,17 +57,23 @@ impl Salvage {
         history.salvage_rest(Record { at, event });
     }
 
-    /// Pairs in a line that is no record: `["org/name","Card"`, and an intent without its card.
+    /// What stands in a line that is no record: pairs, `["org/name","Card"`; an intent without its
+    /// card; a model of a compaction, which is then taken on every card, since cards of it may be
+    /// what was damaged. In a record of a torn tail the quotes are escaped.
     fn scan(&mut self, text: &str, now: u64) {
-        let mut rest = text;
-        while let Some((_, behind)) = rest.split_once("[\"") {
-            rest = behind;
+        let text = text.replace("\\\"", "\"");
+        for behind in text.split("[\"").skip(1) {
             let parts: Vec<&str> = behind.splitn(4, '"').collect();
             if let [model, ",", gpu, _] = parts[..] {
                 self.history.salvage_names(model, gpu, now);
             }
         }
-        self.history.salvage_rest(Record { at: now, event: Event::Torn { text: text.to_owned() } });
+        for behind in text.split("\"model\":\"").skip(1) {
+            if let Some((model, _)) = behind.split_once('"') {
+                self.history.salvage_model(model);
+            }
+        }
+        self.history.salvage_rest(Record { at: now, event: Event::Torn { text } });
     }
 }
 
@@ -141,6 +147,35 @@ mod tests {
         ];
         let saved = salvage(text.concat().as_bytes(), 99);
         assert!(saved.history.submission(&pair(1)).unwrap().accepted.is_none());
+    }
+
+    /// After a compaction all that is known of a model stands in one line.
+    #[test]
+    fn every_pair_of_a_compacted_journal_stays_taken() {
+        let history = replay(full_history().as_bytes()).unwrap().history;
+        let compacted = String::from_utf8(rewritten(&history.compacted(9)).unwrap()).unwrap();
+        for hit in 1..compacted.lines().count() {
+            let damaged: String = compacted
+                .lines()
+                .enumerate()
+                .map(|(at, line)| match line.replace("taken", "takex") {
+                    changed if at == hit && changed != line => changed + "\n",
+                    _ if at == hit => format!("{}\n", &line[..line.len() - 1]),
+                    _ => format!("{line}\n"),
+                })
+                .collect();
+            let saved = salvage(damaged.as_bytes(), 99).history;
+            for (pair, _) in history.submissions() {
+                assert!(saved.takes(pair), "line {hit}, {pair}");
+            }
+            assert!(history.torn_models().all(|model| saved.torn_models().any(|own| own == model)));
+        }
+    }
+
+    #[test]
+    fn an_intent_in_a_damaged_record_of_a_torn_tail_stays_taken() {
+        let torn = r#"{"at":5,"event":{"torn":{"text":"{\"at\":4,\"event\":{\"intent\":{\"pair\":[\"org/m1\",\"A_1\"]"}x"#;
+        assert!(salvage(torn.as_bytes(), 99).history.takes(&pair(1)));
     }
 
     #[test]

@@ -37,10 +37,6 @@ impl LogFile for Memory {
         disk.bytes.extend_from_slice(&line[..written.unwrap_or(line.len())]);
         written.map_or(Ok(()), |_| Err(io::ErrorKind::StorageFull.into()))
     }
-    fn cut(&mut self, len: u64) -> io::Result<()> {
-        self.0.borrow_mut().bytes.truncate(usize::try_from(len).unwrap());
-        Ok(())
-    }
     fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.borrow_mut().bytes = bytes.to_vec();
         Ok(())
@@ -54,7 +50,7 @@ fn resumed(text: &str) -> (Journal<Memory>, Memory) {
     let disk = Memory::default();
     disk.0.borrow_mut().bytes = text.as_bytes().to_vec();
     let replay = replay(text.as_bytes()).unwrap();
-    (Journal::resume(disk.clone(), replay, 9, COMPACT_FROM).unwrap(), disk)
+    (Journal::resume(disk.clone(), text.as_bytes(), replay, 9, COMPACT_FROM).unwrap(), disk)
 }
 
 /// C05: an emptied or foreign file is never "nothing submitted yet".

@@ -19,14 +19,10 @@ pub fn repair(state_dir: &Path, clock: &dyn Clock) -> Result<String, Hold> {
             let Salvage { history, illegible } = *salvage;
             let pairs = history.submissions().count();
             let torn = history.torn_models().count();
-            let next = if illegible == 0 {
-                "the next run goes on".to_owned()
-            } else {
-                "submission is paused: look at the account, then `submitter resume`".to_owned()
-            };
             Ok(format!(
                 "repaired: {pairs} pairs and {torn} whole models stay taken, {illegible} lines \
-                 were not legible; the damaged journal is {}; {next}",
+                 were not legible; the damaged journal is {}; submission is paused: look at the account, \
+                 then `submitter resume`",
                 aside.display()
             ))
         }

@@ -3,12 +3,17 @@
 use crate::api::{ReadApi, ReadError};
 use crate::clock::Clock;
 use crate::exit::{Hold, Reason};
+use crate::gate;
 use crate::gpu::Catalog;
 use crate::journal::event::Event;
 use crate::journal::history::History;
 use crate::journal::{Journal, LogFile};
 use crate::pair::{ModelId, Pair};
 use crate::remote;
+
+/// How old an intent must be before its task is taken to be absent, in seconds: lists lag, and a
+/// platform that lost an answer may still commit the task.
+const YOUNG: u64 = 3_600;
 
 /// A pair to settle, by the words of a person.
 #[derive(Debug, Clone)]
@@ -69,7 +74,8 @@ pub fn submitted<L: LogFile>(
 /// read and a precheck must both know nothing of it.
 ///
 /// # Errors
-/// `not_in_doubt` where the platform shows the pair; the holds of a read that fails or proves
+/// `not_in_doubt` where the platform shows the pair, or the intent is young; `task_missing` where
+/// the list is provably behind; the holds of a read that fails or proves
 /// nothing; `state_write_failed`. The pair then stays taken.
 pub fn absent<L: LogFile>(
     journal: &mut Journal<L>,
@@ -77,15 +83,27 @@ pub fn absent<L: LogFile>(
     api: &impl ReadApi,
     catalog: &Catalog,
     page_size: u64,
+    although_young: bool,
     clock: &dyn Clock,
 ) -> Result<String, Hold> {
     let pair = &named.pair;
     let age = doubt(journal.history(), pair, clock.now())?;
+    if let Some(age) = age.filter(|age| *age < YOUNG && !although_young) {
+        let what = format!("{pair}: its intent is {age} s old, and its task may still appear");
+        let next = format!("try again in {} s, or say --although-young", YOUNG - age);
+        return Err(Hold::because(Reason::NotInDoubt, format!("{what}: {next}")));
+    }
     let listed = remote::read_all(api, catalog, page_size)?;
+    let behind = |other: &&Pair| journal.history().is_accepted(other);
+    if let Some(other) = gate::unlisted(&listed, journal.history()).into_iter().find(behind) {
+        let what =
+            format!("the list lacks {other}, which was accepted: it proves nothing of {pair}");
+        return Err(Hold::because(Reason::TaskMissing, what));
+    }
     let refuse = |what: String| Err(Hold::because(Reason::NotInDoubt, format!("{pair}: {what}")));
     if let Some(task) = listed.all_seen().find(|task| task.takes(pair)) {
         return refuse(format!(
-            "listed as task {}: it was taken, and the next run says so",
+            "listed as task {}: it was taken, and the next run will record it",
             task.id
         ));
     }

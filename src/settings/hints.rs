@@ -97,6 +97,7 @@ fn depth(text: &str) -> Option<u64> {
 /// # Errors
 /// Those of opening and reading; `InvalidData` where it is larger or not UTF-8.
 pub fn read_snapshot_file(path: &Path) -> io::Result<String> {
+    crate::disk::require_regular(path)?;
     let mut text = String::new();
     File::open(path)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_FILE {

@@ -21,7 +21,7 @@ pub fn state_dir(flag: Option<&OsStr>, env: &Env) -> Result<(PathBuf, Vec<Warnin
     let mut warnings = Vec::new();
     if let Some(given) = Given::find(env, ("--state-dir", flag), "SUBMITTER_STATE_DIR") {
         return match given.path() {
-            Ok(path) => Ok((path, warnings)),
+            Ok(path) => absolute(path).map(|path| (path, warnings)),
             Err(wrong) => Err(Hold::because(Reason::NoStateFolder, wrong)),
         };
     }
@@ -30,7 +30,7 @@ pub fn state_dir(flag: Option<&OsStr>, env: &Env) -> Result<(PathBuf, Vec<Warnin
         .get_os("STATE_DIRECTORY")
         .and_then(|list| std::env::split_paths(list).find(|path| !path.as_os_str().is_empty()));
     if let Some(path) = by_systemd {
-        return Ok((path, warnings));
+        return absolute(path).map(|path| (path, warnings));
     }
     for (base, under) in [("XDG_STATE_HOME", "submitter"), ("HOME", ".local/state/submitter")] {
         let Some(path) = env.get_os(base).map(Path::new) else {
@@ -48,6 +48,19 @@ pub fn state_dir(flag: Option<&OsStr>, env: &Env) -> Result<(PathBuf, Vec<Warnin
         "no folder for the journal: none of SUBMITTER_STATE_DIR, STATE_DIRECTORY, XDG_STATE_HOME \
          and HOME names one; name it with --state-dir DIR",
     ))
+}
+
+/// A path that is the same folder from wherever a run starts, and as it was meant.
+fn absolute(path: PathBuf) -> Result<PathBuf, Hold> {
+    let text = path.to_string_lossy();
+    let odd = text.trim() != text || text.chars().any(char::is_control);
+    if path.is_absolute() && !odd {
+        return Ok(path);
+    }
+    let what =
+        format!("the state folder {text:?} is not an absolute path without blanks at its ends");
+    let why = "a relative one is another folder from another place, and so another journal";
+    Err(Hold::because(Reason::NoStateFolder, format!("{what}: {why}")))
 }
 
 #[cfg(test)]
@@ -68,7 +81,10 @@ mod tests {
             ("XDG_STATE_HOME", "/xdg"),
             ("HOME", "/home/me"),
         ];
-        assert_eq!(of(Some("flag"), &pairs), Ok(("flag".to_owned(), 0)));
+        assert_eq!(of(Some("/flag"), &pairs), Ok(("/flag".to_owned(), 0)));
+        for wrong in ["flag", "./flag", "/flag ", "/flag\r"] {
+            assert_eq!(of(Some(wrong), &pairs).unwrap_err().reason, Reason::NoStateFolder);
+        }
         for expected in
             ["/own", "/var/lib/submitter", "/xdg/submitter", "/home/me/.local/state/submitter"]
         {

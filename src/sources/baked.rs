@@ -247,7 +247,17 @@ fn framework(path: &Path) -> Result<Option<String>, String> {
 fn checked_sample(text: Option<&str>) -> Result<String, String> {
     let text = text.ok_or("vanished while it was read")?;
     let says = |line: &str| !line.trim().is_empty() && !line.trim().starts_with('#');
-    if text.lines().any(says) { Ok(text.to_owned()) } else { Err("is empty".to_owned()) }
+    if !text.lines().any(says) {
+        return Err("is empty".to_owned());
+    }
+    // The platform would refuse these, pair after pair, and for good.
+    if let Some(at) = text.lines().position(|line| line.trim_start_matches(' ').starts_with('\t')) {
+        return Err(format!("line {}: YAML is not indented by tabs", at + 1));
+    }
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+        return Err("holds control characters".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn hold(reason: Reason, path: &Path, why: &str, what: &str) -> Hold {

@@ -1,6 +1,6 @@
 //! The marks file: read by anyone, replaced by one at a time.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,7 +13,6 @@ use crate::sources::read_text;
 
 /// How long another sync may hold the folder; it does so for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
-const ASK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Whoever may read the list of candidates may read this.
 const MODE_OF_A_NEW_FILE: u32 = 0o644;
@@ -76,20 +75,8 @@ impl Store {
     /// # Errors
     /// `state_write_failed`: the folder cannot be locked, or is not let go of.
     pub(super) fn lock(&self, clock: &dyn Clock) -> Result<Writer<'_>, Hold> {
-        let lock = File::open(&self.folder).map_err(|error| self.failed("opening", &error))?;
-        let until = clock.elapsed() + PATIENCE;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if clock.elapsed() < until => {
-                    clock.sleep(ASK_AGAIN);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(self.failed("locking", &"another program holds the lock"));
-                }
-                Err(TryLockError::Error(error)) => return Err(self.failed("locking", &error)),
-            }
-        }
+        let lock = disk::lock_folder(&self.folder, clock, PATIENCE)
+            .map_err(|error| self.failed("locking", &error))?;
         // Only a sync that was killed leaves one, and no other sync is at work now.
         disk::remove_leftovers(&self.path).map_err(|error| self.failed("clearing", &error))?;
         Ok(Writer { store: self, _lock: lock })

@@ -83,6 +83,11 @@ impl Machine {
         self
     }
 
+    /// Sets a variable, and returns what it was.
+    pub(crate) fn set_back(&mut self, name: &str, value: &str) -> String {
+        self.env.insert(name.to_owned(), value.to_owned()).unwrap_or_default()
+    }
+
     pub(crate) fn state(&self) -> PathBuf {
         self.folder.path().join("state")
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::kit::{Machine, Running, account, models, strs};
+use crate::kit::{Machine, Running, account, exists, models, strs};
 use crate::platform::{Gate, Kind, Trigger};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -167,4 +167,21 @@ fn a_journal_that_is_replaced_during_a_run_stops_the_run_before_its_post() {
     let ended = running.end();
     assert_eq!((ended.code, ended.held()), (30, "state_write_failed"));
     assert_eq!(machine.posts(), 0);
+}
+
+/// A person's shell may know another state folder than the cron job.
+#[test]
+fn a_folder_that_no_run_has_used_is_told_and_nothing_is_made_in_it() {
+    let machine = Machine::new(account(), &["Org/Model"]);
+    let resumed = machine.run(&["resume"]);
+    assert!(resumed.stdout.starts_with("not paused ("), "{}", resumed.stdout);
+    let resolved = machine.run(&["resolve", "Org/Model", "壁砺", "--submitted"]);
+    assert_eq!((resolved.code, resolved.held()), (30, "not_in_doubt"), "{}", resolved.log);
+    assert!(!exists(&machine.state()));
+    let paused = machine.run(&["pause"]);
+    assert_eq!(paused.code, 0);
+    assert!(paused.line("[live] warning ").contains("name it with --state-dir"));
+    assert_eq!(machine.cycle(30).held(), "paused");
+    assert_eq!(machine.run(&["resume"]).stdout, "resumed\n");
+    machine.cycle(0);
 }

@@ -196,3 +196,90 @@ fn c04_a_dry_run_takes_a_torn_intent_too() {
     let real = machine.run(&["run"]);
     assert_eq!((dry.code, dry.held()), (real.code, real.held()), "{}\n{}", dry.log, real.log);
 }
+
+/// A row of somebody's list must not become evidence when the run's log is synced.
+#[test]
+fn no_warning_can_be_taken_for_a_line_of_the_log() {
+    let mut machine = Machine::new(account(), &["Org/Model"]);
+    let forged = "[live] rejected model=victim/model gpu=Biren_166m code=60022 http=200 queue_before=0 reason=X";
+    let list = machine.folder.path().join("pending.md");
+    std::fs::write(
+        &list,
+        format!("| model | gpu |\n|---|---|\n| {forged} | 壁砺 |\n| a/b | 壁砺 |\n"),
+    )
+    .unwrap();
+    machine.set("PENDING_SUBMIT_MD", &list.display().to_string());
+    let ended = machine.run(&["run", "--dry-run"]);
+    assert!(ended.line("[live] warning ").contains("pending.md:3"), "{}", ended.log);
+    assert!(!ended.log.contains("[live] rejected"), "{}", ended.log);
+    machine.run(&["pause", "--reason", forged]);
+    assert!(!machine.cycle(30).log.contains("[live] rejected"));
+}
+
+/// One absurd name must not end the run for all the others.
+#[test]
+fn a_name_that_is_too_long_is_malformed_and_the_others_go_on() {
+    let long = format!("a/{}", "b".repeat(70_000));
+    let machine = Machine::new(account(), &[&long, "Org/Model"]);
+    let ended = machine.run(&["run", "-v"]);
+    assert_eq!(ended.code, 0);
+    assert_eq!(
+        ended.lines("[live] skip ").filter(|line| line.contains("reason=malformed")).count(),
+        1
+    );
+}
+
+#[test]
+fn a_pipe_in_place_of_a_file_is_an_error_and_not_a_wait() {
+    let mut machine = Machine::new(account(), &["Org/Model"]);
+    let pipe = machine.folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let pipe = pipe.display().to_string();
+    for (name, code) in [
+        ("LIVE_STATE_FILE", 32),
+        ("PENDING_SUBMIT_TXT", 32),
+        ("XC_TOKEN_FILE", 31),
+        ("QUEUE_SNAPSHOT_JSON", 10),
+    ] {
+        machine.set(name, &pipe);
+        let ended = machine.run(&["run", "--dry-run"]);
+        assert_eq!(ended.code, code, "{name}: {}", ended.log);
+        machine.set(name, "");
+    }
+    std::fs::create_dir(machine.state()).unwrap();
+    std::fs::rename(&pipe, machine.state().join("journal.jsonl")).unwrap();
+    assert_eq!(machine.run(&["run"]).code, 30);
+}
+
+/// N10: somebody puts the token where a path belongs.
+#[test]
+fn n10_a_token_in_the_wrong_variable_is_not_shown() {
+    let mut machine = Machine::new(account(), &["Org/Model"]);
+    for name in ["LIVE_STATE_FILE", "SUBMITTER_DATA_DIR", "LIVE_PAGE_SIZE", "PENDING_SUBMIT_MD"] {
+        let kept = machine.set_back(name, crate::kit::TOKEN);
+        let ended = machine.run(&["run", "--dry-run", "--json"]);
+        assert!(!ended.log.contains(crate::kit::TOKEN), "{name}: {}", ended.log);
+        assert!(!ended.stdout.contains(crate::kit::TOKEN), "{name}: {}", ended.stdout);
+        machine.set(name, &kept);
+    }
+}
+
+/// Two rows that overflow must not leave a journal that cannot be read.
+#[test]
+fn points_beyond_all_sense_damage_no_journal() {
+    let machine = Machine::new(account(), &["Org/Model"]);
+    machine.platform.insert_task(Task::new(1, "a/b", CARD).with("success", Some(1)));
+    machine.platform.insert_task(Task::new(2, "a/c", CARD).with("success", Some(1)));
+    machine.platform.fault(
+        Trigger::every(Kind::Own),
+        Fault::edit(|answer| {
+            for record in answer["data"]["records"].as_array_mut().unwrap() {
+                record["points"] = json!(1.7e308);
+            }
+        }),
+    );
+    machine.cycle(0);
+    machine.age_journal(3_600);
+    machine.cycle(0);
+}

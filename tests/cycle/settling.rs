@@ -57,6 +57,36 @@ fn absent_is_refused_where_the_platform_shows_the_pair() {
     assert_eq!(machine.most_posts(), (1, 0));
 }
 
+/// A list that lags, or an answer that was lost before the platform went on.
+#[test]
+fn absent_is_refused_while_the_intent_is_young() {
+    let machine = Machine::one_card_each(account(), &["Org/Model"]);
+    machine.platform.fault(Trigger::nth(Kind::Add, 1), Fault::fin());
+    machine.cycle(20);
+    let before = machine.platform.count(Kind::Any);
+    let ended = resolve(&machine, "--absent");
+    assert_eq!((ended.code, ended.held()), (30, "not_in_doubt"), "{}", ended.log);
+    assert!(ended.log.contains("its task may still appear: try again in 3"), "{}", ended.log);
+    assert_eq!(machine.platform.count(Kind::Any), before);
+    let args = ["resolve", "Org/Model", CARD, "--absent", "--although-young"];
+    assert_eq!(machine.run(&args).code, 0);
+}
+
+#[test]
+fn absent_is_refused_where_the_list_lacks_what_was_accepted() {
+    let machine = Machine::one_card_each(account(), &["Org/Lost", "Org/Model"]);
+    machine.platform.fault(Trigger::nth(Kind::Add, 1), Fault::fin().after_commit());
+    machine.cycle(0);
+    machine.age_journal(3_600);
+    for task in machine.platform.own_tasks() {
+        machine.platform.remove_task(task.id);
+    }
+    let ended = machine.run(&["resolve", "Org/Lost", CARD, "--absent"]);
+    assert_eq!((ended.code, ended.held()), (20, "task_missing"), "{}", ended.log);
+    machine.cycle(20);
+    assert_eq!(machine.most_posts(), (1, 1));
+}
+
 #[test]
 fn absent_is_refused_where_the_platform_cannot_be_asked() {
     for (kind, reason) in [(Kind::Own, "ledger_rebuild_failed"), (Kind::Precheck, "http_error")] {
@@ -142,6 +172,23 @@ fn a_damaged_journal_is_moved_aside_and_its_pairs_stay_taken() {
     assert_eq!(machine.run(&["resume"]).code, 0);
     assert_eq!(machine.cycle(10).held(), "nothing_eligible");
     assert_eq!(machine.most_posts(), (1, 0));
+}
+
+/// Whole lines that are gone leave nothing illegible behind: a person must look all the same.
+#[test]
+fn a_repair_always_pauses() {
+    for edit in [
+        |_: &str| "\n".to_owned(),
+        |text: &str| text.split_inclusive('\n').skip(1).collect(),
+        |text: &str| text.lines().take(1).map(str::to_owned).collect(),
+    ] {
+        let machine = in_doubt(false);
+        damage(&machine, edit);
+        assert_eq!(machine.cycle(30).held(), "journal_damaged");
+        assert_eq!(machine.run(&["repair"]).code, 0);
+        assert_eq!(machine.cycle(30).held(), "paused");
+        assert_eq!(machine.most_posts(), (1, 0));
+    }
 }
 
 #[test]

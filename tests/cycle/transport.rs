@@ -59,8 +59,13 @@ impl Client {
         }
     }
 
+    /// Sends, but not once the run's time is past `not_after`.
+    fn post_until(&self, base: &str, not_after: Duration) -> Result<Accepted, AddError> {
+        HttpWriter::new(self.endpoint(base)).add_task(&task("Org/Model"), not_after)
+    }
+
     fn post(&self, base: &str) -> Result<Accepted, AddError> {
-        HttpWriter::new(self.endpoint(base)).add_task(&task("Org/Model"))
+        self.post_until(base, Duration::MAX)
     }
 }
 
@@ -297,8 +302,8 @@ fn s05_every_post_has_a_connection_of_its_own() {
     let writer = HttpWriter::new(client.endpoint(&base));
     for n in 0..3 {
         reader.own_tasks(1, 100).unwrap();
-        writer.add_task(&task(&format!("Org/Model-{n}"))).unwrap();
-        writer.add_task(&task(&format!("Org/Next-{n}"))).unwrap();
+        writer.add_task(&task(&format!("Org/Model-{n}")), Duration::MAX).unwrap();
+        writer.add_task(&task(&format!("Org/Next-{n}")), Duration::MAX).unwrap();
     }
     let requests = platform.requests();
     let (posts, reads): (Vec<_>, Vec<_>) = requests.iter().partition(|r| r.kind == Kind::Add);
@@ -321,8 +326,17 @@ fn s05_reads_that_lose_their_connection_do_not_touch_the_post() {
     let writer = HttpWriter::new(client.endpoint(&base));
     for n in 0..20 {
         reader.own_tasks(1, 100).unwrap();
-        writer.add_task(&task(&format!("Org/Model-{n}"))).unwrap();
+        writer.add_task(&task(&format!("Org/Model-{n}")), Duration::MAX).unwrap();
     }
     assert_eq!(platform.posts(), platform.accepted());
     assert_eq!(platform.posts().len(), 20);
+}
+
+/// What is known of the platform ages while a connection is made.
+#[test]
+fn a_task_that_would_be_sent_too_late_is_not_sent() {
+    let platform = Platform::start(account());
+    let sent = Client::until(Duration::from_secs(60)).post_until(&platform.base(), Duration::ZERO);
+    assert_eq!(sent, Err(AddError::TooLate));
+    assert_eq!(platform.posts().len(), 0);
 }

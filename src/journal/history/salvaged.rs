@@ -1,9 +1,11 @@
 //! Taking in what is legible of a damaged journal: nothing here ever frees a pair, and nothing
 //! fails.
 
+use std::collections::BTreeSet;
+
 use super::{AcceptedTask, Block, History, Submission};
 use crate::api::TaskId;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, is_enum_shaped};
 use crate::journal::event::{Event, Record};
 use crate::pair::{ModelKey, Pair};
 
@@ -12,8 +14,8 @@ impl History {
     pub(in crate::journal) fn salvage_doubt(&mut self, pair: &Pair, at: u64) {
         let doubt = Submission { at, accepted: None };
         let known = self.submissions.entry(pair.clone()).or_insert_with(|| doubt.clone());
-        // An intent behind a rejection: in doubt again.
-        if known.accepted.as_ref().is_some_and(|accepted| accepted.task.is_none()) {
+        // An intent behind a rejection: in doubt again, and as of now.
+        if known.accepted.as_ref().is_none_or(|accepted| accepted.task.is_none()) {
             *known = doubt;
         }
     }
@@ -41,11 +43,21 @@ impl History {
         }
     }
 
-    /// Names of a line that is no record.
+    /// Names of a line that is no record. What is no card may be the beginning of one.
     pub(in crate::journal) fn salvage_names(&mut self, model: &str, gpu: &str, now: u64) {
+        if !is_enum_shaped(gpu) {
+            return self.salvage_model(model);
+        }
         let Ok(model) = ModelKey::parse(model) else { return };
         let pair = Pair::new(model, Gpu::verbatim(gpu));
         self.submissions.entry(pair).or_insert(Submission { at: now, accepted: None });
+    }
+
+    /// The model is taken on every card.
+    pub(in crate::journal) fn salvage_model(&mut self, model: &str) {
+        if let Ok(model) = ModelKey::parse(model) {
+            self.torn_models.insert(model, BTreeSet::new());
+        }
     }
 
     /// What else a record says: blocks, torn models, the pause, numbers.

@@ -32,7 +32,6 @@ pub(crate) const CRASH_POINTS: &[&str] = &[
     "crash before fsync",
     "crash before post",
     "crash after commit",
-    "crash before truncation",
     "crash before journal replacement",
     "crash before pause write",
 ];
@@ -87,7 +86,6 @@ pub(crate) const KINDS: &[&str] = &[
     "crash before fsync",
     "crash before post",
     "crash after commit",
-    "crash before truncation",
     "crash before journal replacement",
     "crash before pause write",
     "crash by power loss",

@@ -90,16 +90,6 @@ impl LogFile for SimLog<'_> {
         Ok(())
     }
 
-    fn cut(&mut self, len: u64) -> io::Result<()> {
-        let mut world = self.shared.world.borrow_mut();
-        if !world.effect("crash before truncation") {
-            return Err(dead());
-        }
-        world.disk.cached.truncate(usize::try_from(len).unwrap());
-        world.disk.durable = world.disk.durable.min(world.disk.cached.len());
-        Ok(())
-    }
-
     fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut world = self.shared.world.borrow_mut();
         if !world.effect("crash before journal replacement") {

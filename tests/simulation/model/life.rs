@@ -140,6 +140,11 @@ impl Life {
                 world.commit(&pair, false);
             }
         }
+        if let Some(newest) = world.tasks.iter_mut().max_by_key(|task| task.id) {
+            // In order as far as page 1 shows, whatever stands below.
+            newest.place = u64::MAX;
+        }
+        world.tasks.sort_by_key(|task| std::cmp::Reverse(task.place));
         let open = world.dice.roll(400);
         for at in 0..world.tasks.len() {
             world.tasks[at].open = world.dice.chance(open);
@@ -196,7 +201,7 @@ impl Life {
         let opened = replay(&bytes).map_err(|_| Reason::JournalDamaged).and_then(|replay| {
             let inode = self.shared.world.borrow().disk.inode;
             let log = SimLog { shared: &self.shared, inode, orphan: None };
-            Journal::resume(log, replay, self.shared.clock.now(), self.compact_from)
+            Journal::resume(log, &bytes, replay, self.shared.clock.now(), self.compact_from)
                 .map_err(|_| Reason::StateWriteFailed)
         });
         if opened.is_err() {

@@ -44,6 +44,7 @@ impl ReadApi for SimPlatform<'_> {
         let request = self.request("crash before list");
         let mut world = request.map_err(|what| ReadError::Transport(what.into()))?;
         world.people();
+        world.people();
         world.run.listed_at = self.0.clock.run_ms.load(Ordering::Relaxed);
         world.reads += 1;
         let reads = world.reads;
@@ -97,6 +98,7 @@ impl ReadApi for SimPlatform<'_> {
         let mut world = request.map_err(|what| ReadError::Transport(what.into()))?;
         world.run.refreshing = false;
         world.run.eyed = Some(model.key());
+        world.people();
         let bad = world.weather.precheck;
         if world.dice.chance(bad) {
             world.coverage.hit("fault precheck fails");
@@ -204,7 +206,7 @@ fn spoil(world: &mut World, page: &mut TaskPage) -> Result<(), ReadError> {
 }
 
 impl WriteApi for SimPlatform<'_> {
-    fn add_task(&self, task: &NewTask) -> Result<Accepted, AddError> {
+    fn add_task(&self, task: &NewTask, _: Duration) -> Result<Accepted, AddError> {
         let not_sent = |detail: &str, stop| AddError::NotSent { detail: detail.into(), stop };
         may_start(self.0).map_err(|stop| not_sent("stopped", Some(stop)))?;
         let paused = self.0.world.borrow().pause.is_some();
@@ -230,7 +232,8 @@ impl WriteApi for SimPlatform<'_> {
         } else {
             let late = world.weather.late;
             if world.dice.chance(late) {
-                world.stale = world.last_first_page.clone();
+                let page = world.last_first_page.clone();
+                world.stale = page;
             }
             let id = world.commit(&pair, true);
             answer::judge(200, format!(r#"{{"code":0,"data":{{"id":"{id}"}}}}"#).as_bytes())
