@@ -134,9 +134,13 @@ fn n10_every_form_of_a_leak_is_found() {
     assert_eq!(base64(b"any carnal pleas"[..15].as_ref()), "YW55IGNhcm5hbCBwbGVh");
     assert!(!leaks(&SECRET.as_bytes()[..7], SECRET));
     let mut machine = machine(account());
+    // A part of the token is what no redaction knows of; a named folder is told.
+    machine.set("SUBMITTER_DATA_DIR", &SECRET[..20]);
+    let ended = run(&machine);
+    assert!(leaks(&traces(&machine, &ended), SECRET), "{}", ended.log);
     machine.set("SUBMITTER_DATA_DIR", SECRET);
     let ended = run(&machine);
-    assert!(leaks(&traces(&machine, &ended), SECRET), "a named folder is told: {}", ended.log);
+    assert!(!leaks(&traces(&machine, &ended), SECRET), "{}", ended.log);
 }
 
 /// Answers, each with a marker in its body.
