@@ -255,3 +255,92 @@ fn the_report_tells_mapped_exit_codes_skips_and_holds_before_the_first_request()
     assert_eq!((&skip["action"], &skip["reason"]), (&json!("skip"), &json!("malformed")));
     assert_eq!(report["counts"]["skipped"], 1);
 }
+
+/// K05: the shipped line survives cron's own reading of it.
+#[test]
+fn k05_the_crontab_line_is_one_that_cron_reads_as_it_is_meant() {
+    let text = include_str!("../../crontab.example");
+    let is_job = |line: &&str| !line.starts_with('#') && !line.contains("SHELL=");
+    let jobs: Vec<&str> = text.lines().filter(is_job).collect();
+    assert_eq!(jobs.len(), 1, "{text}");
+    let (minute, rest) = jobs[0].split_once(' ').unwrap();
+    assert!(minute.parse::<u32>().is_ok_and(|minute| minute < 60 && minute % 2 == 1), "{minute}");
+    let command = rest.strip_prefix("* * * * ").expect("once an hour");
+    assert!(!command.contains(['%', '"', '\'', '`']), "{command}");
+    assert!(command.ends_with("exec /usr/local/bin/submitter run"), "{command}");
+    assert!(command.contains(">>/var/log/") && command.contains("2>&1"), "{command}");
+}
+
+/// The line itself, with the paths of this test in the place of the shipped ones.
+#[test]
+fn k05_the_crontab_line_runs_the_program_with_the_settings_of_its_file() {
+    let machine = Machine::new(account(), &["Org/Model"]);
+    let at = |name: &str| machine.folder.path().join(name).display().to_string();
+    std::fs::write(at("token"), format!("{TOKEN}\n")).unwrap();
+    let env = format!(
+        "XC_TOKEN_FILE={}\nSTRATEGY_ID='strategy of mine'\nSUBMITTER_STATE_DIR={}\n\
+         SUBMITTER_DATA_DIR={}\nMODELHUB_API_BASE={}\n",
+        at("token"),
+        at("state"),
+        at("data"),
+        machine.platform.base()
+    );
+    std::fs::write(at("env"), env).unwrap();
+    let text = include_str!("../../crontab.example");
+    let (_, command) = text.lines().last().unwrap().split_once(" * * * * ").unwrap();
+    let command = command
+        .replace("/etc/submitter/env", &at("env"))
+        .replace("/var/log/submitter/run.log", &at("run.log"))
+        .replace("/usr/local/bin/submitter", env!("CARGO_BIN_EXE_submitter"));
+    let status = std::process::Command::new("/bin/sh").args(["-c", &command]).env_clear().status();
+    assert!(status.unwrap().success(), "{}", std::fs::read_to_string(at("run.log")).unwrap());
+    assert_eq!(machine.most_posts(), (1, 1));
+    let log = std::fs::read_to_string(at("run.log")).unwrap();
+    assert!(log.contains("[foothold] reason=ok") && log.contains("result=submitted"), "{log}");
+}
+
+#[test]
+fn the_readme_names_every_reason_and_every_setting() {
+    let readme = include_str!("../../README.md");
+    for reason in submitter::exit::Reason::ALL {
+        assert!(readme.contains(&format!("`{reason}`")), "{reason}");
+    }
+    for name in [
+        "EXTERNAL_SERVICE_TOKEN",
+        "XC_TOKEN_FILE",
+        "XC_TOKEN",
+        "MODELHUB_XC_TOKEN",
+        "STRATEGY_ID",
+        "SUBMITTER_STATE_DIR",
+        "SUBMITTER_DATA_DIR",
+        "LIVE_MAX_SUBMITS_PER_CYCLE",
+        "LIVE_QUEUE_THRESHOLD",
+        "ALL_TASKS_FOOTHOLD",
+        "PENDING_SUBMIT_MD",
+        "PENDING_SUBMIT_TXT",
+        "PENDING_SECTION",
+        "MODELHUB_API_BASE",
+        "LIVE_MAX_ATTEMPTS_PER_CYCLE",
+        "LIVE_PRECHECK",
+        "LIVE_MAX_PRECHECKS_PER_CYCLE",
+        "LIVE_CYCLE_SECONDS",
+        "LIVE_CYCLE_DEADLINE_SECONDS",
+        "LIVE_PAGE_SIZE",
+        "LIVE_READ_CONNECTIONS",
+        "LIVE_REFRESH",
+        "ASYNC_QUEUE_DEPTH",
+        "QUEUE_SNAPSHOT_JSON",
+        "ALL_TASKS_PAGE_SIZE",
+        "CONFIG_PARAMS_SOURCE",
+        "MODELHUB_BUILD_CONFIG_PATH",
+        "LIVE_STATE_FILE",
+        "LIVE_CONFIRM",
+        "LIVE_REJECT_COOLDOWN_HOURS",
+        "LIVE_REQUEST_TIMEOUT_SECONDS",
+    ] {
+        assert!(readme.contains(name), "{name}");
+    }
+    for command in ["cargo run --release --example demo", "cargo test --locked"] {
+        assert!(readme.contains(&format!("\n{command}\n")), "{command}");
+    }
+}

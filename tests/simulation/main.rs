@@ -6,7 +6,7 @@ mod model;
 use model::{Coverage, KINDS, Lived, live};
 use submitter::gpu::Catalog;
 
-const SEEDS: u64 = 2_500;
+const SEEDS: u64 = 1_500;
 
 #[test]
 fn no_life_breaks_a_promise_and_every_fault_is_met() {
