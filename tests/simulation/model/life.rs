@@ -130,6 +130,8 @@ impl Life {
             page_size: limits.page_size,
             hollow: false,
             stale: None,
+            blind: false,
+            always_full: limits.refresh == Refresh::Full,
             last_first_page: None,
             stormy: true,
         };

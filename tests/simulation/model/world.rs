@@ -99,6 +99,7 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not one state")]
 pub(crate) struct World {
     pub(crate) dice: Dice,
     pub(crate) weather: Weather,
@@ -127,6 +128,10 @@ pub(crate) struct World {
     pub(crate) hollow: bool,
     /// Page 1 as it was before our last POST: a cache gives it out once more.
     pub(crate) stale: Option<(u64, TaskPage)>,
+    /// The last list was one whole page, and it came from there.
+    pub(crate) blind: bool,
+    /// The program never refreshes by page 1 alone.
+    pub(crate) always_full: bool,
     pub(crate) last_first_page: Option<(u64, TaskPage)>,
     /// Faults and crashes may happen.
     pub(crate) stormy: bool,
