@@ -105,7 +105,17 @@ mod tests {
 
     #[test]
     fn s04_s08_what_is_not_the_platform_speaking() {
-        for body in ["", " ", "<html>busy</html>", "null", "busy", r#"{"error":"busy"}"#, "[]"] {
+        for body in [
+            "",
+            " ",
+            "<html>busy</html>",
+            "null",
+            "busy",
+            r#"{"error":"busy"}"#,
+            "[]",
+            "[0]",
+            " [60022]",
+        ] {
             for http in [400, 404, 429] {
                 assert_eq!(judge(http, body.as_bytes()), Err(AddError::Refused { http }), "{body}");
             }

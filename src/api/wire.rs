@@ -135,7 +135,9 @@ impl<'a> Envelope<'a> {
     /// Reads a whole body; none where it is not an object with a `code`.
     #[must_use]
     pub fn read(body: &'a [u8]) -> Option<Self> {
-        serde_json::from_slice(body).ok()
+        // To serde a list of values, such as `[60022]`, is as good as an object of these fields.
+        let is_object = body.trim_ascii_start().starts_with(b"{");
+        if is_object { serde_json::from_slice(body).ok() } else { None }
     }
 
     /// The code, 0 for success.
@@ -186,6 +188,9 @@ fn data<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ReadError> {
         code => return Err(ReadError::Platform(code)),
     }
     let data = envelope.data.ok_or_else(|| ReadError::MalformedData("no data".into()))?;
+    if data.get().starts_with('[') {
+        return Err(ReadError::MalformedData("a list".into()));
+    }
     // serde's own message could quote the body.
     serde_json::from_str(data.get()).map_err(|error| {
         ReadError::MalformedData(format!("line {} column {}", error.line(), error.column()))

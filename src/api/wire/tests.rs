@@ -74,10 +74,12 @@ fn an_answer_is_the_apis_or_says_how_it_is_not() {
     assert_eq!(read(r#"{"code":50000,"data":"?"}"#), ReadError::Platform(50_000));
     assert!(matches!(read(r#"{"code":"40100"}"#), ReadError::Credential(_)));
     assert!(matches!(read(r#"{"code":40101,"data":null}"#), ReadError::Credential(_)));
-    for body in ["", "<html>", "[]", "{}", r#"{"code":null}"#, r#"{"code":0"#, "\u{feff}{}"] {
+    for body in
+        ["", "<html>", "[]", "[0,null]", "{}", r#"{"code":null}"#, r#"{"code":0"#, "\u{feff}{}"]
+    {
         assert!(matches!(read(body), ReadError::MalformedJson(_)), "{body:?}");
     }
-    for data in ["null", "[]", "\"x\"", "{}"] {
+    for data in ["null", "[]", "[1,1,0,[]]", "\"x\"", "{}"] {
         let error = read(&format!(r#"{{"code":"0","data":{data}}}"#));
         assert!(matches!(error, ReadError::MalformedData(_)), "{data}: {error:?}");
     }
