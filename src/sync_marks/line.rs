@@ -24,7 +24,8 @@ pub struct Found {
 /// Reads one line, without its end: `[live] rejected ...` or `[live] skip ...
 /// reason=marked:precheck_CODE`, with anything before and behind it, and with terminal colours
 /// anywhere. Of two such records in a line, and of a field that is there twice, the first
-/// counts. Bytes that are not UTF-8 harm only the field that they stand in.
+/// counts. Bytes that are not UTF-8 harm only the field that they stand in. Behind
+/// `[live] warning` nothing counts: it repeats what others have written.
 ///
 /// Returns nothing for any other line, and where a field is missing, the card is not in
 /// `catalog`, the model is no id, or the code is not permanent. A value with an escape (`\u{..}`)
@@ -64,6 +65,7 @@ fn record(line: &[u8]) -> Option<(Kind, &[u8])> {
         let kind = match word {
             b"rejected" => Kind::Rejected,
             b"skip" => Kind::Skip,
+            b"warning" => return None,
             _ => continue,
         };
         let end = find_marker(fields).unwrap_or(fields.len());

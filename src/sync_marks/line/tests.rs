@@ -165,6 +165,7 @@ fn other_lines_say_nothing() {
         "[live] skip model=Org/Model gpu=Biren_166m reason=xmarked:precheck_60027",
         "[live] hold reason=x model=Org/Model gpu=Biren_166m code=60022",
         "[live] cycle result=held rejected=1 model=Org/Model gpu=Biren_166m code=60022",
+        "[live] warning p.md:3: the model \"[live] rejected model=a/b gpu=Biren_166m code=60022 \"",
         "[foothold] rejected model=Org/Model gpu=Biren_166m code=60022",
         "[LIVE] rejected model=Org/Model gpu=Biren_166m code=60022",
         "live rejected model=Org/Model gpu=Biren_166m code=60022",
