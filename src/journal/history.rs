@@ -219,7 +219,8 @@ impl History {
         let mut parts = rest.split('"');
         let Some(Ok(model)) = parts.next().map(ModelKey::parse) else { return };
         match (parts.next(), parts.next(), parts.next()) {
-            (Some(","), Some(gpu), Some(_)) => {
+            // No record names a blank card, so a compaction must not either.
+            (Some(","), Some(gpu), Some(_)) if !gpu.trim().is_empty() => {
                 let pair = Pair::new(model, Gpu::verbatim(gpu));
                 self.submissions.entry(pair).or_insert(Submission { at, accepted: None });
             }

@@ -184,6 +184,9 @@ mod tests {
         assert!(saved.history.takes(&pair(1)));
         let cut = salvage(br#"{"at":1,"event":{"intent":{"pair":["org/m2","A"#, 99);
         assert!(cut.history.takes(&pair(2)), "its model is taken on every card");
+        let blank = salvage(br#"["org/m3","" "#, 99);
+        assert!(blank.history.takes(&pair(3)), "its model is taken on every card");
+        replay(&rewritten(&blank.history.compacted(99)).unwrap()).unwrap();
         for nonsense in [&b""[..], b"\0\0\0", b"[\"\",\"\"]", b"[\"a b\",\"c\"]", b"\xff\xfe[\"x"] {
             let saved = salvage(nonsense, 99);
             assert_eq!(saved.history.submissions().count(), 0, "{nonsense:?}");

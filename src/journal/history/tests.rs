@@ -117,6 +117,17 @@ fn c04_a_torn_intent_is_taken_as_far_as_it_is_legible() {
     }
 }
 
+/// A compaction writes what is read again: no record names a blank card.
+#[test]
+fn a_torn_intent_with_a_blank_card_is_one_without_a_card() {
+    for gpu in ["", " "] {
+        let text = format!(r#"{{"at":7,"event":{{"intent":{{"pair":["a/b","{gpu}"]"#);
+        let history = history(vec![(7, Event::Torn { text })]).unwrap();
+        assert_eq!((history.submissions().count(), history.torn_models().count()), (0, 1));
+        assert!(history.takes(&pair("a/b")));
+    }
+}
+
 #[test]
 fn a_person_acknowledges_what_is_missing_and_frees_nothing() {
     let now = HORIZON.now;
