@@ -49,11 +49,6 @@ impl History {
             return self.salvage_model(model);
         }
         let Ok(model) = ModelKey::parse(model) else { return };
-        // No record names a blank card, so none that is written of this history must.
-        if gpu.trim().is_empty() {
-            self.torn_models.entry(model).or_default();
-            return;
-        }
         let pair = Pair::new(model, Gpu::verbatim(gpu));
         self.submissions.entry(pair).or_insert(Submission { at: now, accepted: None });
     }
