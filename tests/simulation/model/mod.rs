@@ -4,6 +4,7 @@
 mod coverage;
 mod dice;
 mod disk;
+mod draw;
 mod life;
 mod platform;
 mod world;
