@@ -34,5 +34,6 @@ mod secrets;
 mod settling;
 mod signals;
 mod slices;
+mod sweep;
 mod taken;
 mod transport;
