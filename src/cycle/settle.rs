@@ -6,7 +6,7 @@ use crate::exit::{Hold, Reason};
 use crate::gate;
 use crate::journal::event::Event;
 use crate::journal::history::{AcceptedTask, Submission};
-use crate::pair::Pair;
+use crate::pair::{ModelId, ModelKey, Pair};
 use crate::remote::Index;
 use crate::submit::Desk;
 use crate::text::Field;
@@ -62,8 +62,8 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         pair: &Pair,
         submission: &Submission,
     ) {
-        let Pair { model, gpu } = pair;
-        let named = format!("model={} gpu={}", Field(model.as_str()), Field(gpu.as_str()));
+        let (model, gpu) = (self.spelled(&pair.model), Field(pair.gpu.as_str()));
+        let named = format!("model={model} gpu={gpu}");
         if let Some(task) = index.task_of(pair) {
             log::info!("[live] settled {named} task={} reason=listed", task.id);
             settled.events.push(Event::Settled { pair: pair.clone(), task: Some(task.id) });
@@ -74,6 +74,14 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
                 self.watch.clock.now().saturating_sub(submission.at),
             );
         }
+    }
+
+    /// A model in the case in which the list of candidates has it, which is that of the platform;
+    /// folded where the list has it no more.
+    fn spelled(&self, model: &ModelKey) -> String {
+        let ids = self.data.candidates.iter().filter_map(|row| ModelId::parse(&row.address).ok());
+        let mut ids = ids.filter(|id| id.key() == *model);
+        ids.next().map_or_else(|| model.to_string(), |id| id.to_string())
     }
 
     /// The hold for missing tasks; a pause where they have been missing for an hour.

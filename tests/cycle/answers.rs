@@ -95,7 +95,7 @@ fn s01_s04_s08_a_lost_answer_to_what_was_taken_is_settled_by_the_next_run() {
         lose(&machine, name, http);
         machine.age_journal(AN_HOUR);
         let next = machine.cycle(10);
-        let settled = format!("[live] settled model=org/model gpu={CARD} task=33512 reason=listed");
+        let settled = format!("[live] settled model=Org/Model gpu={CARD} task=33512 reason=listed");
         assert_eq!(next.line("[live] settled "), settled, "{name}");
         four_runs_hold(&machine, name);
         assert_eq!(machine.most_posts().1, 1, "{name}");

@@ -24,8 +24,8 @@ fn a_run_tells_what_is_in_doubt_and_the_command_to_go_on() {
     let machine = in_doubt(false);
     let ended = machine.cycle(10);
     let line = ended.line("[live] in_doubt ");
-    assert!(line.contains("model=org/model gpu=Biren_166m age_s=36"), "{line}");
-    assert!(line.contains("`submitter resolve org/model Biren_166m`"), "{line}");
+    assert!(line.contains("model=Org/Model gpu=Biren_166m age_s=36"), "{line}");
+    assert!(line.contains("`submitter resolve Org/Model Biren_166m`"), "{line}");
     assert_eq!(machine.most_posts(), (1, 0));
 }
 

@@ -70,7 +70,7 @@ fn c14_a_signal_does_not_make_a_lost_answer_a_failure() {
     assert!(counts(&ended).contains(r#""in_doubt":1"#), "{}", ended.stdout);
     assert!(machine.journal().contains(r#""in_doubt":{"pair":["org/model-0""#));
     let next = machine.cycle(0);
-    assert_eq!(next.lines("[live] settled model=org/model-0 ").count(), 1);
+    assert_eq!(next.lines("[live] settled model=Org/Model-0 ").count(), 1);
     assert_eq!(machine.most_posts(), (1, 1));
 }
 
