@@ -5,6 +5,7 @@ pub mod answer;
 pub mod http;
 pub mod wire;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::time::Duration;
@@ -37,7 +38,7 @@ pub struct TaskRow {
     /// The card as the platform writes it: an enum or a Chinese name.
     pub card: String,
     /// Whether the job ended, trimmed and lower-case.
-    pub status: String,
+    pub status: Cow<'static, str>,
     /// Whether the model passed; absent or unreadable: none.
     pub verify_result: Option<i64>,
     /// Points for the pair, 0 where absent.

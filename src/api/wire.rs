@@ -1,126 +1,22 @@
 //! The platform's JSON. Spring and Jackson write int64 as strings and int32 as numbers, and
 //! which is which depends on the mapper: both are read everywhere.
 
+mod scalar;
+
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+pub use self::scalar::Scalar;
 use super::{Precheck, ReadError, SlicePage, SliceRow, TaskId, TaskPage, TaskRow, Verdict};
 use crate::codes;
 use crate::gpu::Catalog;
 
 /// Unknown model: the precheck's way to say that nothing blocks it.
 const CODE_UNKNOWN_MODEL: i64 = 40_400;
-
-/// Any JSON value, of which only integers and texts are of interest. Reading never fails, so
-/// that one odd field costs one row and not the page.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum Scalar<'a> {
-    /// Absent or `null`.
-    #[default]
-    Null,
-    /// Neither a number nor a text.
-    Other,
-    /// An integer.
-    Int(i64),
-    /// A number with a fraction.
-    Float(f64),
-    /// A text.
-    Text(Cow<'a, str>),
-}
-
-impl Scalar<'_> {
-    /// A whole number from 0, as a number or a string of decimal digits; nothing else, not even
-    /// `20.0`, `1e3`, `" 5"` or a sign (P07).
-    #[must_use]
-    pub fn number(&self) -> Option<u64> {
-        match self {
-            Self::Int(value) => u64::try_from(*value).ok(),
-            Self::Text(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
-            _ => None,
-        }
-    }
-
-    /// Like [`Self::number`], and negative ones: `-1`, `"-1"`.
-    #[must_use]
-    pub fn signed(&self) -> Option<i64> {
-        match self {
-            Self::Int(value) => Some(*value),
-            Self::Text(text) => {
-                let digits = text.strip_prefix('-').unwrap_or(text);
-                let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-                if plain { text.parse().ok() } else { None }
-            }
-            _ => None,
-        }
-    }
-
-    /// A text that is not blank, trimmed.
-    #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text.trim()).filter(|text| !text.is_empty()),
-            _ => None,
-        }
-    }
-
-    /// Points: any finite number, 0 where there is none.
-    #[expect(clippy::cast_precision_loss, reason = "points are small")]
-    fn points(&self) -> f64 {
-        let points = match self {
-            Self::Int(value) => *value as f64,
-            Self::Float(value) => *value,
-            Self::Text(text) => text.trim().parse().unwrap_or(0.0),
-            Self::Null | Self::Other => 0.0,
-        };
-        if points.is_finite() { points } else { 0.0 }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Scalar<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Scalar<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("any value")
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Scalar::Other)
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-                Ok(Scalar::Int(value))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-                Ok(i64::try_from(value).map_or(Scalar::Other, Scalar::Int))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-                Ok(Scalar::Float(value))
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Scalar::Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Scalar::Text(Cow::Owned(text.to_owned())))
-            }
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Scalar::Null)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Scalar::Other)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Scalar::Other)
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
-}
 
 /// An answer's envelope, its data still unread.
 #[derive(Debug, Deserialize)]
@@ -176,8 +72,23 @@ fn shape(body: &[u8]) -> String {
     format!("{kind}, {} bytes", body.len())
 }
 
-/// The data of a successful answer.
+/// An answer with the data that was asked for.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct Expected<'a, T> {
+    #[serde(borrow)]
+    code: Scalar<'a>,
+    data: Option<T>,
+}
+
+/// The data of a successful answer. Whatever cannot be read in one go is read again for its
+/// reason.
 fn data<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ReadError> {
+    if let Ok(Expected { code, data: Some(data) }) = serde_json::from_slice(body)
+        && code.signed() == Some(0)
+    {
+        return Ok(data);
+    }
     let malformed = || ReadError::MalformedJson(shape(body));
     let envelope = Envelope::read(body).ok_or_else(malformed)?;
     match envelope.code().ok_or_else(malformed)? {
@@ -198,23 +109,19 @@ fn data<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ReadError> {
 }
 
 #[derive(Deserialize)]
-struct Page<'a> {
+#[serde(bound(deserialize = "R: Deserialize<'de>"))]
+struct Page<'a, R> {
     #[serde(borrow, default)]
     current: Scalar<'a>,
     #[serde(borrow, default)]
     size: Scalar<'a>,
     #[serde(borrow, default)]
     total: Scalar<'a>,
-    #[serde(borrow)]
-    records: Option<Vec<Option<Record<'a>>>>,
+    records: Option<R>,
 }
 
-impl Page<'_> {
-    fn number(name: &str, value: &Scalar<'_>) -> Result<u64, ReadError> {
-        value
-            .number()
-            .ok_or_else(|| ReadError::MalformedData(format!("{name} is not a whole number")))
-    }
+fn number(name: &str, value: &Scalar<'_>) -> Result<u64, ReadError> {
+    value.number().ok_or_else(|| ReadError::MalformedData(format!("{name} is not a whole number")))
 }
 
 #[derive(Deserialize)]
@@ -240,30 +147,64 @@ impl Record<'_> {
             id: TaskId(self.task_id.number()?),
             model: self.model_id.text()?.to_owned(),
             card: self.gpu_type.text()?.to_owned(),
-            status: self.status.text()?.to_lowercase(),
+            status: status(self.status.text()?),
             verify_result: self.verify_result.signed(),
             points: self.points.points(),
         })
     }
 }
 
+/// A status in lower case. Nearly all are one of a few, which need no memory of their own.
+fn status(text: &str) -> Cow<'static, str> {
+    let usual = ["success", "failed", "running", "waiting"].iter().find(|usual| **usual == text);
+    usual.map_or_else(|| text.to_lowercase().into(), |usual| Cow::Borrowed(*usual))
+}
+
+/// The readable records, and how many others there are.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<TaskRow>,
+    unreadable: usize,
+}
+
+impl<'de> Deserialize<'de> for Rows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Records;
+        impl<'de> Visitor<'de> for Records {
+            type Value = Rows;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of records")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Rows, A::Error> {
+                let mut read = Rows::default();
+                while let Some(record) = seq.next_element::<Option<Record<'de>>>()? {
+                    match record.as_ref().and_then(Record::row) {
+                        Some(row) => read.rows.push(row),
+                        None => read.unreadable += 1,
+                    }
+                }
+                Ok(read)
+            }
+        }
+        deserializer.deserialize_seq(Records)
+    }
+}
+
 /// Reads a `task/page` answer.
 pub fn task_page(body: &[u8]) -> Result<TaskPage, ReadError> {
-    let page: Page<'_> = data(body)?;
-    let total = Page::number("total", &page.total)?;
-    let records = match page.records {
+    let page: Page<'_, Rows> = data(body)?;
+    let total = number("total", &page.total)?;
+    let Rows { rows, unreadable } = match page.records {
         Some(records) => records,
-        None if total == 0 => Vec::new(),
+        None if total == 0 => Rows::default(),
         None => return Err(ReadError::MalformedData(format!("no records of {total}"))),
     };
-    let rows: Vec<TaskRow> =
-        records.iter().filter_map(|record| record.as_ref().and_then(Record::row)).collect();
     Ok(TaskPage {
-        current: Page::number("current", &page.current)?,
-        size: Page::number("size", &page.size)?,
+        current: number("current", &page.current)?,
+        size: number("size", &page.size)?,
         total,
-        unreadable: records.len() - rows.len(),
         rows,
+        unreadable,
     })
 }
 
@@ -289,8 +230,8 @@ impl Record<'_> {
 
 /// Reads a `task/page` answer of everyone's tasks.
 pub fn slice_page(body: &[u8]) -> Result<SlicePage, ReadError> {
-    let page: Page<'_> = data(body)?;
-    let total = Page::number("total", &page.total)?;
+    let page: Page<'_, Vec<Option<Record<'_>>>> = data(body)?;
+    let total = number("total", &page.total)?;
     let malformed = |what: &str| ReadError::MalformedData(what.to_owned());
     let records = page.records.ok_or_else(|| malformed("no list"))?;
     let rows = records.iter().map(|record| record.as_ref().map(Record::slice_row));

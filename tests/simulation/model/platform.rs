@@ -156,7 +156,7 @@ fn row_of(task: &Committed) -> TaskRow {
         id: task.id,
         model: spelled,
         card: card.to_owned(),
-        status: if task.open { "running" } else { "success" }.to_owned(),
+        status: if task.open { "running" } else { "success" }.into(),
         verify_result: Some(1),
         points: 1.0,
     }
