@@ -9,20 +9,22 @@ use crate::remote::Task;
 /// The taken pairs.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    cards: HashMap<ModelKey, HashSet<Gpu>>,
+    /// Each card once; a model has a handful.
+    cards: HashMap<ModelKey, Vec<Gpu>>,
     on_all_cards: HashSet<ModelKey>,
 }
 
 impl Ledger {
     /// Takes one pair.
     pub fn take(&mut self, pair: &Pair) {
-        match self.cards.get_mut(&pair.model) {
-            Some(cards) => {
-                cards.insert(pair.gpu.clone());
-            }
-            None => {
-                self.cards.insert(pair.model.clone(), HashSet::from([pair.gpu.clone()]));
-            }
+        self.take_card(&pair.model, &pair.gpu);
+    }
+
+    fn take_card(&mut self, model: &ModelKey, gpu: &Gpu) {
+        match self.cards.get_mut(model) {
+            Some(cards) if cards.contains(gpu) => {}
+            Some(cards) => cards.push(gpu.clone()),
+            None => drop(self.cards.insert(model.clone(), vec![gpu.clone()])),
         }
     }
 
@@ -37,7 +39,7 @@ impl Ledger {
         for task in tasks {
             for model in task.models() {
                 match &task.gpu {
-                    Some(gpu) => self.take(&Pair::new(model.clone(), gpu.clone())),
+                    Some(gpu) => self.take_card(model, gpu),
                     None => self.take_model(model),
                 }
             }

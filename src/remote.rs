@@ -3,6 +3,7 @@
 mod complete;
 mod refresh;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
@@ -90,27 +91,32 @@ impl<'a> Names<'a> {
 
     /// The task of a row.
     pub fn task(&mut self, row: &TaskRow) -> Task {
-        if !self.models.contains_key(&row.model) {
-            let mut models = ModelKey::seen(&row.model);
-            let model = models.remove(0);
-            self.models.insert(row.model.clone(), (model, models.into()));
-        }
-        if !self.cards.contains_key(&row.card) {
-            let gpu = match self.catalog.seen(&row.card) {
-                Seen::Card(gpu) => Some(gpu),
-                Seen::Unreadable => None,
-            };
-            self.cards.insert(row.card.clone(), gpu);
-        }
-        let (model, or_models) = &self.models[&row.model];
-        Task {
-            id: row.id,
-            model: model.clone(),
-            or_models: or_models.clone(),
-            gpu: self.cards[&row.card].clone(),
-            state: State::of(&row.status, row.verify_result),
-            points: row.points,
-        }
+        let (model, or_models) = match self.models.get(&row.model) {
+            Some(known) => known.clone(),
+            None => self.judge_model(&row.model),
+        };
+        let gpu = match self.cards.get(&row.card) {
+            Some(known) => known.clone(),
+            None => self.judge_card(&row.card),
+        };
+        let state = State::of(&row.status, row.verify_result);
+        Task { id: row.id, model, or_models, gpu, state, points: row.points }
+    }
+
+    fn judge_model(&mut self, name: &str) -> (ModelKey, Box<[ModelKey]>) {
+        let mut models = ModelKey::seen(name);
+        let judged = (models.remove(0), models.into());
+        self.models.insert(name.to_owned(), judged.clone());
+        judged
+    }
+
+    fn judge_card(&mut self, name: &str) -> Option<Gpu> {
+        let judged = match self.catalog.seen(name) {
+            Seen::Card(gpu) => Some(gpu),
+            Seen::Unreadable => None,
+        };
+        self.cards.insert(name.to_owned(), judged.clone());
+        judged
     }
 }
 
@@ -172,14 +178,8 @@ impl Remote {
     /// For looking tasks up.
     #[must_use]
     pub fn index(&self) -> Index<'_> {
-        let mut index = Index::default();
-        for task in &self.tasks {
-            index.ids.insert(task.id);
-            for model in task.models() {
-                index.by_model.entry(model).or_default().push(task);
-            }
-        }
-        index
+        let is_descending = self.tasks.is_sorted_by(|a, b| a.id > b.id);
+        Index { tasks: &self.tasks, is_descending, ids: OnceCell::new(), by_model: OnceCell::new() }
     }
 
     /// Everything that any pass has seen.
@@ -188,24 +188,39 @@ impl Remote {
     }
 }
 
-/// A complete list, for looking tasks up.
-#[derive(Debug, Default)]
+/// A complete list, for looking tasks up. Most are found by their number in a list that is in
+/// order, which needs no memory; what else it takes is made when it is first needed.
+#[derive(Debug)]
 pub struct Index<'a> {
-    ids: HashSet<TaskId>,
-    by_model: HashMap<&'a ModelKey, Vec<&'a Task>>,
+    tasks: &'a [Task],
+    is_descending: bool,
+    ids: OnceCell<HashSet<TaskId>>,
+    by_model: OnceCell<HashMap<&'a ModelKey, Vec<&'a Task>>>,
 }
 
 impl<'a> Index<'a> {
     /// Whether a task is listed.
     #[must_use]
     pub fn has_id(&self, id: TaskId) -> bool {
-        self.ids.contains(&id)
+        if self.is_descending {
+            return self.tasks.binary_search_by(|task| id.cmp(&task.id)).is_ok();
+        }
+        self.ids.get_or_init(|| self.tasks.iter().map(|task| task.id).collect()).contains(&id)
     }
 
     /// A task that takes the pair.
     #[must_use]
     pub fn task_of(&self, pair: &Pair) -> Option<&'a Task> {
-        self.by_model.get(&pair.model)?.iter().find(|task| task.takes(pair)).copied()
+        let by_model = self.by_model.get_or_init(|| {
+            let mut by_model: HashMap<_, Vec<_>> = HashMap::new();
+            for task in self.tasks {
+                for model in task.models() {
+                    by_model.entry(model).or_default().push(task);
+                }
+            }
+            by_model
+        });
+        by_model.get(&pair.model)?.iter().find(|task| task.takes(pair)).copied()
     }
 
     /// Whether a task takes the pair.

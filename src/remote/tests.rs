@@ -285,3 +285,20 @@ fn stats_sum_to_the_total_and_count_points_of_passes_alone() {
     };
     assert_eq!(stats, expected);
 }
+
+#[test]
+fn tasks_are_found_in_a_list_of_any_order() {
+    for ids in [&[9, 7, 3][..], &[3, 7, 9], &[7, 9, 3], &[]] {
+        let tasks = ids.iter().map(|id| Names::new(&catalog()).task(&row(*id))).collect();
+        let remote = Remote { tasks, also_seen: vec![], page_size: 1 };
+        let index = remote.index();
+        for id in 0..11 {
+            let is_listed = ids.contains(&id);
+            assert_eq!(index.has_id(TaskId(id)), is_listed, "{id} in {ids:?}");
+            let model = ModelKey::parse(&format!("org/m{id}")).unwrap();
+            let pair = Pair::new(model.clone(), Gpu::verbatim("Biren_166m"));
+            assert_eq!(index.task_of(&pair).map(|task| task.id.0), is_listed.then_some(id));
+            assert!(!index.has_pair(&Pair::new(model, Gpu::verbatim("A_1"))));
+        }
+    }
+}
