@@ -149,21 +149,21 @@ impl<A: ReadApi> Reader<'_, A> {
 
     /// Reads every page into `tasks`, or until one shows a clamp or proves nothing.
     fn pages(&self, size: u64, tasks: &mut Vec<Task>) -> Result<Option<u64>, Unknown> {
-        let first =
-            self.api.own_tasks(1, size).map_err(|error| Proof::default().failed(1, error))?;
+        let mut proof = Proof { size, total: 0, pages: 0, tasks };
+        let first = self.api.own_tasks(1, size).map_err(|error| proof.failed(1, error))?;
         let pages = first.total.div_ceil(size).max(1);
+        (proof.total, proof.pages) = (first.total, pages);
         let first_ids: Vec<TaskId> = first.rows.iter().map(|row| row.id).collect();
-        let mut proof = Proof { size, total: first.total, pages, ids: HashSet::new() };
         let mut names = Names::new(self.catalog);
         // Only before the first clamp is a smaller size an answer to act on.
         let follow_clamp = self.clamp.is_none();
-        let mut end = proof.take(1, &first, follow_clamp, &mut names, tasks)?;
+        let mut end = proof.take(1, &first, follow_clamp, &mut names)?;
         if end.is_none() && pages > 1 {
             let mut outcome = Ok(None);
             self.api.own_task_pages(2..=pages, size, &mut |number, page| {
                 outcome = page
                     .map_err(|error| proof.failed(number, error))
-                    .and_then(|page| proof.take(number, &page, follow_clamp, &mut names, tasks));
+                    .and_then(|page| proof.take(number, &page, follow_clamp, &mut names));
                 if let Ok(None) = outcome {
                     ControlFlow::Continue(())
                 } else {
@@ -182,7 +182,7 @@ impl<A: ReadApi> Reader<'_, A> {
                 return Err(proof.gap(1, "rows moved while the list was read".into()));
             }
         }
-        if proof.ids.len() as u64 != proof.total {
+        if proof.distinct() as u64 != proof.total {
             return Err(proof.gap(pages, "rows are missing or repeated".into()));
         }
         Ok(None)
@@ -190,15 +190,16 @@ impl<A: ReadApi> Reader<'_, A> {
 }
 
 /// What one pass has shown so far.
-#[derive(Default)]
-struct Proof {
+struct Proof<'a> {
     size: u64,
+    /// By the first page; 0 before it.
     total: u64,
+    /// As many as `total` makes; 0 before the first.
     pages: u64,
-    ids: HashSet<TaskId>,
+    tasks: &'a mut Vec<Task>,
 }
 
-impl Proof {
+impl Proof<'_> {
     /// Takes a page in: its rows are seen whatever else it shows. Some: the size to start again
     /// with, where the server clamps it and that is to be followed.
     fn take(
@@ -207,10 +208,8 @@ impl Proof {
         page: &TaskPage,
         follow_clamp: bool,
         names: &mut Names<'_>,
-        tasks: &mut Vec<Task>,
     ) -> Result<Option<u64>, Unknown> {
-        self.ids.extend(page.rows.iter().map(|row| row.id));
-        tasks.extend(page.rows.iter().map(|row| names.task(row)));
+        self.tasks.extend(page.rows.iter().map(|row| names.task(row)));
         if follow_clamp && (1..self.size).contains(&page.size) {
             return Ok(Some(page.size));
         }
@@ -246,6 +245,15 @@ impl Proof {
 
     fn gap(&self, page: u64, what: String) -> Unknown {
         let total = (self.pages > 0).then_some(self.total);
-        Unknown::Incomplete(Gap { page, total, distinct: self.ids.len(), what })
+        Unknown::Incomplete(Gap { page, total, distinct: self.distinct(), what })
+    }
+
+    /// How many tasks it has seen, each counted once. In a list that descends, all are distinct.
+    fn distinct(&self) -> usize {
+        if self.tasks.is_sorted_by(|a, b| a.id > b.id) {
+            self.tasks.len()
+        } else {
+            self.tasks.iter().map(|task| task.id).collect::<HashSet<_>>().len()
+        }
     }
 }
