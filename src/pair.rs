@@ -69,6 +69,9 @@ impl ModelId {
     /// # Errors
     /// Whatever is not exactly one `org/name` is refused: a guess could name another model.
     pub fn parse(text: &str) -> Result<Self, BadModel> {
+        if is_plain(text) {
+            return Ok(Self(text.into()));
+        }
         let text = text.trim();
         if text.is_empty() {
             return Err(BadModel::Blank);
@@ -125,7 +128,11 @@ impl ModelId {
     /// The id folded to lower case.
     #[must_use]
     pub fn key(&self) -> ModelKey {
-        ModelKey(self.0.to_ascii_lowercase().into())
+        if self.0.bytes().any(|b| b.is_ascii_uppercase()) {
+            ModelKey(self.0.to_ascii_lowercase().into())
+        } else {
+            ModelKey(Arc::clone(&self.0))
+        }
     }
 }
 
@@ -191,6 +198,18 @@ impl fmt::Display for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} on {}", self.model, self.gpu)
     }
+}
+
+/// Whether a text is an id as it stands, as most are: what reading it would give is the text.
+fn is_plain(text: &str) -> bool {
+    let is_part = |part: &str| {
+        part.bytes().all(|b| is_id_character(b.into()))
+            && part.bytes().any(|b| b != b'.')
+            && !is_placeholder(part)
+    };
+    text.split_once('/').is_some_and(|(org, name)| {
+        is_part(org) && is_part(name) && strip_suffix_ignore_case(name, ".git") == name
+    })
 }
 
 fn is_id_character(c: char) -> bool {
