@@ -103,14 +103,25 @@ pub struct Replay {
 pub fn replay(bytes: &[u8]) -> Result<Replay, Damage> {
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let torn = String::from_utf8_lossy(&bytes[whole..]).into_owned();
-    let mut lines = bytes[..whole.saturating_sub(1)].split(|byte| *byte == b'\n');
+    // Checked once as a whole, text is read faster than bytes.
+    let is_text = |bytes| std::str::from_utf8(bytes);
+    let text = is_text(&bytes[..whole])
+        .or_else(|error| is_text(&bytes[..error.valid_up_to()]))
+        .unwrap_or_default();
+    let text = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
+    let mut lines = text.strip_suffix('\n').unwrap_or_default().split('\n').zip(1..);
     let damage = |line, what| Damage { line, what, is_newer: false };
-    let header = check_header(lines.next().unwrap_or_default())?;
+    let (header, _) = lines.next().unwrap_or_default();
+    let header = check_header(header.as_bytes())?;
     let mut history = History::default();
-    for (at, line) in lines.enumerate() {
-        let record: Record = serde_json::from_slice(line)
-            .map_err(|error| damage(at + 2, format!("not a record: {error}")))?;
-        history.apply(record).map_err(|what| damage(at + 2, what))?;
+    for (line, at) in lines {
+        let record: Record = serde_json::from_str(line)
+            .map_err(|error| damage(at, format!("not a record: {error}")))?;
+        history.apply(record).map_err(|what| damage(at, what))?;
+    }
+    if text.len() < whole {
+        let line = 1 + text.matches('\n').count();
+        return Err(damage(line, "not a record: not UTF-8".to_owned()));
     }
     Ok(Replay {
         history,

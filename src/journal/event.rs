@@ -1,7 +1,9 @@
 //! What the journal records, one JSON object a line.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::history::{Block, Submission};
@@ -167,6 +169,19 @@ pub struct CycleEnd {
     pub requests: u64,
 }
 
+/// Reads a text without a copy of it.
+struct Text<F>(F);
+
+impl<T, E: fmt::Display, F: Fn(&str) -> Result<T, E>> Visitor<'_> for Text<F> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+    fn visit_str<E2: serde::de::Error>(self, text: &str) -> Result<T, E2> {
+        self.0(text).map_err(E2::custom)
+    }
+}
+
 impl Serialize for ModelKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -175,14 +190,13 @@ impl Serialize for ModelKey {
 
 impl<'de> Deserialize<'de> for ModelKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let key = Self::parse(&text).map_err(serde::de::Error::custom)?;
         // Only what was written as a key: a second spelling here would be another pair.
-        if key.as_str() == text {
-            Ok(key)
-        } else {
-            Err(serde::de::Error::custom("not a folded model id"))
-        }
+        let read = |text: &str| match Self::parse(text) {
+            Ok(key) if key.as_str() == text => Ok(key),
+            Ok(_) => Err("not a folded model id".to_owned()),
+            Err(bad) => Err(bad.to_string()),
+        };
+        deserializer.deserialize_str(Text(read))
     }
 }
 
@@ -194,11 +208,9 @@ impl Serialize for Gpu {
 
 impl<'de> Deserialize<'de> for Gpu {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        if text.trim().is_empty() {
-            return Err(serde::de::Error::custom("a blank card"));
-        }
-        Ok(Self::verbatim(&text))
+        deserializer.deserialize_str(Text(|text: &str| {
+            if text.trim().is_empty() { Err("a blank card") } else { Ok(Self::verbatim(text)) }
+        }))
     }
 }
 

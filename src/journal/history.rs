@@ -4,6 +4,7 @@ mod blocks;
 mod compact;
 mod salvaged;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub use self::blocks::{Block, BlockKind, Blocks};
@@ -91,13 +92,15 @@ impl History {
     pub fn apply(&mut self, record: Record) -> Result<(), String> {
         let at = record.at;
         match record.event {
-            Event::Intent { pair } => {
-                if self.submissions.contains_key(&pair) {
-                    return Err(format!("an intent for {pair}, which is taken"));
+            Event::Intent { pair } => match self.submissions.entry(pair) {
+                Entry::Occupied(taken) => {
+                    return Err(format!("an intent for {}, which is taken", taken.key()));
                 }
-                self.open.insert(pair.clone());
-                self.submissions.insert(pair, Submission { at, accepted: None });
-            }
+                Entry::Vacant(free) => {
+                    self.open.insert(free.key().clone());
+                    free.insert(Submission { at, accepted: None });
+                }
+            },
             Event::Accepted { pair, task } => {
                 self.close(&pair)?;
                 self.accept(&pair, task)?;
@@ -194,11 +197,12 @@ impl History {
         let model = kept.model;
         let pair = |gpu| Pair::new(model.clone(), gpu);
         for (gpu, submission) in kept.taken {
-            let pair = pair(gpu);
-            if self.submissions.contains_key(&pair) {
-                return Err(format!("{pair} is kept, and known already"));
+            match self.submissions.entry(pair(gpu)) {
+                Entry::Occupied(known) => {
+                    return Err(format!("{} is kept, and known already", known.key()));
+                }
+                Entry::Vacant(free) => drop(free.insert(submission)),
             }
-            self.submissions.insert(pair, submission);
         }
         kept.blocked.into_iter().for_each(|(gpu, block)| self.blocks.add(pair(gpu), block));
         if let Some(settled) = kept.torn {

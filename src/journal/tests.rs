@@ -81,6 +81,24 @@ fn c04_damage_in_the_middle_is_never_skipped() {
     }
 }
 
+#[test]
+fn c04_bytes_that_are_no_text_are_damage_of_their_line() {
+    let whole = |text: &str| text.trim_end().as_bytes().to_vec();
+    for bad in [&b"\xff"[..], b"{\xff}", &[&whole(&line(intent("a/d")))[..], b"\xc3"].concat()] {
+        let before = format!("{HEADER}{}", line(intent("a/b")));
+        let damaged = [before.as_bytes(), bad, b"\n", line(intent("a/c")).as_bytes()].concat();
+        let damage = replay(&damaged).unwrap_err();
+        assert_eq!((damage.line, damage.what.as_str()), (3, "not a record: not UTF-8"));
+        // What was damaged before it is told first.
+        let earlier = [HEADER.as_bytes(), b"{\n", bad, b"\n"].concat();
+        assert_eq!(replay(&earlier).unwrap_err().line, 2);
+        assert_eq!(replay(&[bad, b"\n"].concat()).unwrap_err().line, 1);
+        // Behind the last newline they are torn.
+        let torn = replay(&[before.as_bytes(), bad].concat()).unwrap();
+        assert!(torn.torn.is_some());
+    }
+}
+
 /// C04: nothing is ever appended to a torn tail.
 #[test]
 fn c04_a_torn_tail_is_cut_off_and_recorded() {

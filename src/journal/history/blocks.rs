@@ -71,9 +71,9 @@ pub struct Blocks(HashMap<Pair, Block>);
 impl Blocks {
     /// Adds one. What is for good stays.
     pub fn add(&mut self, pair: Pair, block: Block) {
-        let known = self.0.get(&pair);
-        if known.is_none_or(|known| known.kind != BlockKind::ForGood) {
-            self.0.insert(pair, block);
+        let known = self.0.entry(pair).or_insert(block);
+        if known.kind != BlockKind::ForGood {
+            *known = block;
         }
     }
 
