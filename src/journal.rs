@@ -51,6 +51,9 @@ use self::history::History;
 /// a replay of a few milliseconds.
 pub const COMPACT_FROM: u64 = 4 << 20;
 
+/// Bytes of a compacted record, more or less.
+const COMPACTED_RECORD: usize = 160;
+
 /// The bytes under a journal.
 pub trait LogFile {
     /// Whether the file that is locked is still the one that others find under its name.
@@ -113,7 +116,9 @@ pub fn replay(bytes: &[u8]) -> Result<Replay, Damage> {
     let damage = |line, what| Damage { line, what, is_newer: false };
     let (header, _) = lines.next().unwrap_or_default();
     let header = check_header(header.as_bytes())?;
-    let mut history = History::default();
+    // A compaction leaves a record for each submission, and little else.
+    let compacted = usize::try_from(header.compacted).map_or(whole, |bytes| bytes.min(whole));
+    let mut history = History::with_room(compacted / COMPACTED_RECORD);
     for (line, at) in lines {
         let record: Record = serde_json::from_str(line)
             .map_err(|error| damage(at, format!("not a record: {error}")))?;

@@ -84,6 +84,12 @@ pub struct History {
 }
 
 impl History {
+    /// An empty one that takes so many submissions without making room again.
+    #[must_use]
+    pub fn with_room(submissions: usize) -> Self {
+        Self { submissions: HashMap::with_capacity(submissions), ..Self::default() }
+    }
+
     /// Adds a record.
     ///
     /// # Errors
