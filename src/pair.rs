@@ -207,8 +207,8 @@ fn is_plain(text: &str) -> bool {
             && part.bytes().any(|b| b != b'.')
             && !is_placeholder(part)
     };
-    text.split_once('/').is_some_and(|(org, name)| {
-        is_part(org) && is_part(name) && strip_suffix_ignore_case(name, ".git") == name
+    text.split_once('/').filter(|_| text.len() <= MAX_LENGTH).is_some_and(|(org, name)| {
+        is_part(org) && is_part(name) && strip_suffix_ignore_case(name, ".git").is_none()
     })
 }
 

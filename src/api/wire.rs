@@ -5,8 +5,10 @@ mod scalar;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -31,9 +33,7 @@ impl<'a> Envelope<'a> {
     /// Reads a whole body; none where it is not an object with a `code`.
     #[must_use]
     pub fn read(body: &'a [u8]) -> Option<Self> {
-        // To serde a list of values, such as `[60022]`, is as good as an object of these fields.
-        let is_object = body.trim_ascii_start().starts_with(b"{");
-        if is_object { serde_json::from_slice(body).ok() } else { None }
+        if is_object(body) { serde_json::from_slice(body).ok() } else { None }
     }
 
     /// The code, 0 for success.
@@ -52,6 +52,30 @@ impl<'a> Envelope<'a> {
         }
         let data: Data<'_> = serde_json::from_str(self.data?.get()).ok()?;
         data.id.number().map(TaskId)
+    }
+}
+
+/// To serde a list of values, such as `[60022]`, is as good as an object of these fields.
+fn is_object(body: &[u8]) -> bool {
+    body.trim_ascii_start().starts_with(b"{")
+}
+
+/// Something that only an object is read as, for the same reason.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = Object<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Fields(PhantomData))
     }
 }
 
@@ -84,7 +108,8 @@ struct Expected<'a, T> {
 /// The data of a successful answer. Whatever cannot be read in one go is read again for its
 /// reason.
 fn data<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ReadError> {
-    if let Ok(Expected { code, data: Some(data) }) = serde_json::from_slice(body)
+    if is_object(body)
+        && let Ok(Expected { code, data: Some(data) }) = serde_json::from_slice(body)
         && code.signed() == Some(0)
     {
         return Ok(data);
@@ -99,9 +124,6 @@ fn data<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ReadError> {
         code => return Err(ReadError::Platform(code)),
     }
     let data = envelope.data.ok_or_else(|| ReadError::MalformedData("no data".into()))?;
-    if data.get().starts_with('[') {
-        return Err(ReadError::MalformedData("a list".into()));
-    }
     // serde's own message could quote the body.
     serde_json::from_str(data.get()).map_err(|error| {
         ReadError::MalformedData(format!("line {} column {}", error.line(), error.column()))
@@ -192,7 +214,7 @@ impl<'de> Deserialize<'de> for Rows {
 
 /// Reads a `task/page` answer.
 pub fn task_page(body: &[u8]) -> Result<TaskPage, ReadError> {
-    let page: Page<'_, Rows> = data(body)?;
+    let Object(page): Object<Page<'_, Rows>> = data(body)?;
     let total = number("total", &page.total)?;
     let Rows { rows, unreadable } = match page.records {
         Some(records) => records,
@@ -230,7 +252,7 @@ impl Record<'_> {
 
 /// Reads a `task/page` answer of everyone's tasks.
 pub fn slice_page(body: &[u8]) -> Result<SlicePage, ReadError> {
-    let page: Page<'_, Vec<Option<Record<'_>>>> = data(body)?;
+    let Object(page): Object<Page<'_, Vec<Option<Record<'_>>>>> = data(body)?;
     let total = number("total", &page.total)?;
     let malformed = |what: &str| ReadError::MalformedData(what.to_owned());
     let records = page.records.ok_or_else(|| malformed("no list"))?;
@@ -274,7 +296,7 @@ pub fn precheck(body: &[u8], catalog: &Catalog) -> Result<Precheck, ReadError> {
         #[serde(borrow)]
         result: Scalar<'a>,
     }
-    let found: Found<'_> = match data(body) {
+    let Object(found): Object<Found<'_>> = match data(body) {
         Err(ReadError::Platform(CODE_UNKNOWN_MODEL)) => return Ok(Vec::new()),
         other => other?,
     };
