@@ -63,7 +63,7 @@ fn check_pages(body: &[u8], envelope: &Object<'_>, code: Option<i64>) {
             assert_eq!(page.rows.len() + page.unreadable, records.unwrap_or(0), "rows vanish");
             assert!(records.is_some() || page.total == 0);
             for row in &page.rows {
-                for text in [&row.model, &row.card, &row.status] {
+                for text in [row.model.as_str(), &row.card, &row.status] {
                     assert!(!text.is_empty() && text.trim() == text, "{row:?}");
                 }
                 assert_eq!(row.status.to_lowercase(), row.status);
