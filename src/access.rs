@@ -1,11 +1,11 @@
 //! Access to the platform for commands that only read it.
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::api::http::{Endpoint, HttpReader};
+use crate::cli::Platform;
 use crate::clock::{Clock, Watch};
 use crate::env::Env;
 use crate::exit::Hold;
@@ -26,17 +26,13 @@ impl Access {
     ///
     /// # Errors
     /// `invalid_api_base`, and those of [`secret::choose`].
-    pub fn prepare(
-        api_base: Option<&OsStr>,
-        token_file: Option<&OsStr>,
-        env: &Env,
-    ) -> Result<Self, Hold> {
-        let flags = Flags { api_base: api_base.map(OsStr::to_owned), ..Flags::default() };
+    pub fn prepare(given: &Platform, env: &Env) -> Result<Self, Hold> {
+        let flags = Flags { api_base: given.api_base.clone(), ..Flags::default() };
         let (reading, warnings) = Reading::resolve(&flags, env)?;
         for warning in warnings {
             crate::text::warn(warning);
         }
-        let token = credential(env, token_file.map(Path::new))?;
+        let token = credential(env, given.token_file.as_deref().map(Path::new))?;
         Ok(Self { reading, token })
     }
 

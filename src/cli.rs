@@ -145,6 +145,32 @@ pub struct StateDir {
     pub state_dir: Option<OsString>,
 }
 
+/// Where the platform is, and the credential, for a command that only reads it.
+#[derive(Debug, Clone, Default, Args)]
+#[allow(
+    clippy::doc_markdown,
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    reason = "these comments are the help text, and a terminal shows them as they are"
+)]
+pub struct Platform {
+    /// File that holds the token; beats every credential variable
+    /// [env: XC_TOKEN_FILE]
+    #[arg(long, verbatim_doc_comment, value_name = "FILE")]
+    pub token_file: Option<OsString>,
+
+    /// Platform to talk to: scheme://host[:port]; plain http only to this machine
+    /// [env: MODELHUB_API_BASE] [default: https://modelhub.org.cn]
+    #[arg(
+        long,
+        verbatim_doc_comment,
+        value_name = "URL",
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
+    pub api_base: Option<OsString>,
+}
+
 /// How much is logged.
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[allow(
@@ -156,13 +182,13 @@ pub struct StateDir {
 pub struct Verbosity {
     /// Log more: -v tells each skip, -vv each request
     /// [env: SUBMITTER_LOG=debug, =trace]
-    #[arg(short, long, verbatim_doc_comment, global = true)]
+    #[arg(short, long, verbatim_doc_comment, global = true, display_order = 1_000)]
     #[arg(action = ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
 
     /// Log only what needs attention
     /// [env: SUBMITTER_LOG=error]
-    #[arg(short, long, verbatim_doc_comment, global = true)]
+    #[arg(short, long, verbatim_doc_comment, global = true, display_order = 1_000)]
     pub quiet: bool,
 }
 

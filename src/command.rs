@@ -70,7 +70,7 @@ fn resolve(
         let mut journal = operator::open_patiently(dir, clock)?;
         return operator::resolve::submitted(&mut journal, &named.pair, clock.now());
     }
-    let access = Access::prepare(args.api_base.as_deref(), args.token_file.as_deref(), env)?;
+    let access = Access::prepare(&args.platform, env)?;
     let reader = access.reader(clock, stop, &catalog);
     // The lock is held while the platform is asked: no run submits meanwhile.
     let mut journal = operator::open_patiently(dir, clock)?;

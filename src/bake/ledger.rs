@@ -120,7 +120,7 @@ fn read_remote(
     stop: &AtomicBool,
     catalog: &Catalog,
 ) -> Result<Remote, Hold> {
-    let access = Access::prepare(args.api_base.as_deref(), args.token_file.as_deref(), env)?;
+    let access = Access::prepare(&args.platform, env)?;
     let reader = access.reader(clock, stop, catalog);
     Ok(remote::read_all(&reader, catalog, access.page_size())?)
 }

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use clap::Args;
 
+use super::Platform;
+
 /// `submitter bake-candidates`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = CANDIDATES_HELP)]
@@ -67,21 +69,9 @@ pub struct BakeLedger {
     #[arg(long, verbatim_doc_comment, value_name = "DIR")]
     pub data_dir: Option<OsString>,
 
-    /// File that holds the token; beats every credential variable
-    /// [env: XC_TOKEN_FILE]
-    #[arg(long, verbatim_doc_comment, value_name = "FILE")]
-    pub token_file: Option<OsString>,
-
-    /// Platform to talk to: scheme://host[:port]; plain http only to this machine
-    /// [env: MODELHUB_API_BASE] [default: https://modelhub.org.cn]
-    #[arg(
-        long,
-        verbatim_doc_comment,
-        value_name = "URL",
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
-    pub api_base: Option<OsString>,
+    /// Where the platform is, and the credential.
+    #[command(flatten)]
+    pub platform: Platform,
 }
 
 /// What `submitter bake-candidates --help` says besides its flags.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::StateDir;
+use super::{Platform, StateDir};
 
 /// `submitter resolve`.
 #[derive(Debug, Clone, Default, Args)]
@@ -44,21 +44,9 @@ pub struct Resolve {
     #[arg(long, verbatim_doc_comment, value_name = "DIR")]
     pub data_dir: Option<OsString>,
 
-    /// File that holds the token; beats every credential variable
-    /// [env: XC_TOKEN_FILE]
-    #[arg(long, verbatim_doc_comment, value_name = "FILE")]
-    pub token_file: Option<OsString>,
-
-    /// Platform to talk to: scheme://host[:port]; plain http only to this machine
-    /// [env: MODELHUB_API_BASE] [default: https://modelhub.org.cn]
-    #[arg(
-        long,
-        verbatim_doc_comment,
-        value_name = "URL",
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
-    pub api_base: Option<OsString>,
+    /// Where the platform is, and the credential.
+    #[command(flatten)]
+    pub platform: Platform,
 }
 
 /// `submitter repair`.
