@@ -91,7 +91,7 @@ fn compare() -> ExitCode {
 
 /// What runs take of this machine, on a platform that answers at once.
 fn resources() {
-    head(["run", "requests", "wall ms", "CPU ms", "peak MB"]);
+    head(["run", "requests", "wall ms", "CPU ms", "peak MiB"]);
     let show = |name: &str, Cycle { requests, taken }: Cycle| {
         row([&name, &requests, &ms(taken.wall), &ms(taken.cpu), &mib(taken.peak_kib)]);
     };

@@ -58,17 +58,17 @@ fn all() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
 
-    head(["part", "wall ms", "CPU ms", "peak MB"]);
+    head(["part", "wall ms", "CPU ms", "peak MiB"]);
     let ledger = "ledger rebuild, 1,000,000 rows";
     part(&format!("{ledger} of 250,000 models on 4 cards"), 3, &["ledger", "1000000", "250000"]);
     part(&format!("{ledger}, each its own model"), 3, &["ledger", "1000000", "1000000"]);
     records::write(folder.path().join("state").as_path(), 100_000, now());
     let size = |dir: &str| fs::metadata(format!("{dir}/journal.jsonl")).unwrap().len() >> 20;
     let state = path("state");
-    let raw = format!("journal of 100,000 cycles, {} MB", size(&state));
+    let raw = format!("journal of 100,000 cycles, {} MiB", size(&state));
     part(&format!("{raw}: replay"), 5, &["journal", &state]);
     part(&format!("{raw}: replay and compaction, once"), 1, &["compact", &state]);
-    let compacted = format!("the same compacted, {} MB: replay", size(&state));
+    let compacted = format!("the same compacted, {} MiB: replay", size(&state));
     part(&compacted, 5, &["journal", &state]);
     part("merge of 100,000 candidates with 800 models of others", 5, &["merge", "100000"]);
 

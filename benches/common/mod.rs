@@ -123,7 +123,7 @@ pub(crate) fn ms(time: Duration) -> String {
     if ms < 10.0 { format!("{ms:.1}") } else { grouped(ms) }
 }
 
-/// Megabytes of 2^20 bytes.
+/// In MiB.
 #[expect(clippy::cast_precision_loss, reason = "memory is no 2^53 KiB")]
 pub(crate) fn mib(kib: u64) -> String {
     format!("{:.1}", kib as f64 / 1024.0)
