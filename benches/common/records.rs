@@ -11,8 +11,12 @@ use submitter::remote::Stats;
 
 const HOUR: u64 = 3_600;
 
+const TARGETS: [&str; 4] =
+    ["Biren_166m", "Sunrise_pt-200-x1", "Iluvatar_bi-150", "Iluvatar_mrv-100"];
+
 /// Writes the journal of `cycles` hourly cycles that end at `now`: each with the account's numbers,
-/// one submission and its end, and every tenth with a card that a precheck has found taken.
+/// one submission and its end, and every tenth with a card that a precheck has found taken. A model
+/// is tried on four cards.
 pub(crate) fn write(dir: &Path, cycles: u64, now: u64) {
     std::fs::create_dir_all(dir).expect("a folder");
     let file = std::fs::File::create(dir.join("journal.jsonl")).expect("a file");
@@ -41,9 +45,11 @@ pub(crate) fn write_full_hour(dir: &Path, now: u64) {
 }
 
 fn cycle(n: u64) -> Vec<Event> {
-    let text = format!("organisation-{}/model-{}b-chat-{n}", n % 997, n % 7);
+    // A model is submitted on each of the target cards in turn.
+    let (m, card) = (n / 4, TARGETS[usize::try_from(n % 4).expect("small")]);
+    let text = format!("organisation-{}/model-{}b-chat-{m}", m % 997, m % 7);
     let model = ModelKey::parse(&text).expect("a model");
-    let pair = Pair::new(model.clone(), Gpu::verbatim("Iluvatar_bi-150"));
+    let pair = Pair::new(model.clone(), Gpu::verbatim(card));
     let stats =
         Stats { total: n + 1, queue: 40, verify_pass: n.saturating_sub(40), ..Stats::default() };
     let end = CycleEnd {
@@ -56,8 +62,10 @@ fn cycle(n: u64) -> Vec<Event> {
     };
     let mut events = vec![Event::Stats(stats)];
     if n.is_multiple_of(10) {
-        events
-            .push(Event::Precheck { model, blocked: vec![(Gpu::verbatim("Biren_166m"), 60_027)] });
+        events.push(Event::Precheck {
+            model,
+            blocked: vec![(Gpu::verbatim("Ascend_910-b4"), 60_027)],
+        });
     }
     let task = Some(TaskId(3 * (n + 1)));
     events.extend([

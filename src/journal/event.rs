@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::Visitor;
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::history::{Block, Submission};
+use super::history::{AcceptedTask, Block, Submission};
 use crate::api::TaskId;
 use crate::gpu::Gpu;
 use crate::pair::{ModelKey, Pair};
@@ -145,10 +145,57 @@ pub struct Kept {
     pub torn: Option<BTreeSet<Gpu>>,
     /// Its taken pairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub taken: Vec<(Gpu, Submission)>,
+    pub taken: Vec<Taken>,
     /// Pairs of it that the platform will not take.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<(Gpu, Block)>,
+}
+
+/// A card on which a model is taken, and what is known of it: as a short list, since there are as
+/// many of these as there were submissions. `[card, at]` is in doubt, `[card, at, task]` accepted,
+/// and `[card, at, task, missing since, acknowledged]` what is more to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken(pub Gpu, pub Submission);
+
+impl Serialize for Taken {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(gpu, Submission { at, accepted }) = self;
+        match accepted {
+            None => (gpu, at).serialize(serializer),
+            Some(AcceptedTask { task, missing_since: None, acknowledged: false }) => {
+                (gpu, at, task).serialize(serializer)
+            }
+            Some(AcceptedTask { task, missing_since, acknowledged }) => {
+                (gpu, at, task, missing_since, acknowledged).serialize(serializer)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Taken {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Taken;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("[card, at], [card, at, task] or those and two more")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Taken, A::Error> {
+                let short = || A::Error::custom("a taken card needs its name and its time");
+                let gpu = seq.next_element()?.ok_or_else(short)?;
+                let at = seq.next_element()?.ok_or_else(short)?;
+                let mut submission = Submission { at, accepted: None };
+                if let Some(task) = seq.next_element()? {
+                    let missing_since = seq.next_element()?.unwrap_or_default();
+                    let acknowledged = seq.next_element()?.unwrap_or_default();
+                    let accepted = AcceptedTask { task, missing_since, acknowledged };
+                    submission.accepted = Some(accepted);
+                }
+                Ok(Taken(gpu, submission))
+            }
+        }
+        deserializer.deserialize_seq(Fields)
+    }
 }
 
 /// How a cycle ended.

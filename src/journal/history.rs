@@ -9,9 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub use self::blocks::{Block, BlockKind, Blocks};
 
-use serde::{Deserialize, Serialize};
-
-use super::event::{CycleEnd, Event, Kept, Record};
+use super::event::{CycleEnd, Event, Kept, Record, Taken};
 use crate::api::TaskId;
 use crate::gpu::Gpu;
 use crate::pair::{ModelKey, Pair};
@@ -21,28 +19,22 @@ use crate::remote::Stats;
 const DAY: u64 = 86_400;
 
 /// A pair that this program has submitted, or may have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     /// When the intent was written, in seconds since 1970.
     pub at: u64,
     /// The outcome; none: in doubt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<AcceptedTask>,
 }
 
 /// An accepted submission.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AcceptedTask {
     /// Its number, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// Since when a complete list lacks it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing_since: Option<u64>,
     /// A person knows that it is gone.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub acknowledged: bool,
 }
 
@@ -202,7 +194,7 @@ impl History {
     fn keep(&mut self, kept: Kept) -> Result<(), String> {
         let model = kept.model;
         let pair = |gpu| Pair::new(model.clone(), gpu);
-        for (gpu, submission) in kept.taken {
+        for Taken(gpu, submission) in kept.taken {
             match self.submissions.entry(pair(gpu)) {
                 Entry::Occupied(known) => {
                     return Err(format!("{} is kept, and known already", known.key()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::History;
-use crate::journal::event::{Event, Kept, Record};
+use crate::journal::event::{Event, Kept, Record, Taken};
 use crate::pair::ModelKey;
 
 impl History {
@@ -14,7 +14,7 @@ impl History {
     pub fn compacted(&self, now: u64) -> Vec<Record> {
         let mut models = Models::default();
         for (pair, submission) in &self.submissions {
-            models.of(&pair.model).taken.push((pair.gpu.clone(), submission.clone()));
+            models.of(&pair.model).taken.push(Taken(pair.gpu.clone(), submission.clone()));
         }
         for (pair, block) in self.blocks.iter() {
             models.of(&pair.model).blocked.push((pair.gpu.clone(), *block));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{AcceptedTask, Block, History, Submission};
 use crate::api::TaskId;
 use crate::gpu::{Gpu, is_enum_shaped};
-use crate::journal::event::{Event, Record};
+use crate::journal::event::{Event, Record, Taken};
 use crate::pair::{ModelKey, Pair};
 
 impl History {
@@ -69,7 +69,7 @@ impl History {
                 }
             }
             Event::Model(kept) => {
-                for (gpu, submission) in &kept.taken {
+                for Taken(gpu, submission) in &kept.taken {
                     let pair = Pair::new(kept.model.clone(), gpu.clone());
                     self.submissions.entry(pair).or_insert_with(|| submission.clone());
                 }
