@@ -40,11 +40,8 @@ impl Scalar<'_> {
     pub fn signed(&self) -> Option<i64> {
         match self {
             Self::Int(value) => Some(*value),
-            Self::Text(text) => {
-                let digits = text.strip_prefix('-').unwrap_or(text);
-                let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-                if plain { text.parse().ok() } else { None }
-            }
+            // Written as a number is written: no `00`, no `-0`, which are no known success.
+            Self::Text(text) => text.parse::<i64>().ok().filter(|code| code.to_string() == **text),
             _ => None,
         }
     }
