@@ -290,3 +290,22 @@ fn damaged(path: &Path, what: &str) -> Hold {
 fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::OwnedFd;
+
+    /// A pipe takes every write and cannot be synced: whoever does not sync does not notice.
+    #[test]
+    fn a_durable_line_is_synced_and_a_failed_sync_is_an_error() {
+        let (reader, writer) = io::pipe().unwrap();
+        let file = File::from(OwnedFd::from(writer));
+        let mut log = JournalFile { file, path: PathBuf::from("/nonexistent"), len: 0 };
+        log.append(b"a note\n", false).unwrap();
+        assert_eq!(log.length(), 7);
+        log.append(b"an intent\n", true).unwrap_err();
+        assert_eq!(log.length(), 7, "what may not survive is not counted");
+        drop(reader);
+    }
+}
