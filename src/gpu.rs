@@ -104,7 +104,7 @@ impl Catalog {
     /// The place and the reason: not JSON, an unknown key or version, a card without an enum,
     /// one name for two cards.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let file: File = crate::json::read(text)?;
         if file.version != 1 {
             return Err(format!("version {} where 1 is known", file.version));
         }

@@ -6,6 +6,20 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
+/// Reads the text of a data file.
+///
+/// # Errors
+/// The place and the reason. A list is refused: serde would read one as an object of its values.
+pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    let begins = text.trim_start();
+    if begins.starts_with('[') {
+        let line = text[..text.len() - begins.len()].matches('\n').count() + 1;
+        let what = "a list where an object is expected, {\"version\": 1, ...}";
+        return Err(format!("line {line}: {what}"));
+    }
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
 /// Reads the `version` of a data file, for `deserialize_with`.
 ///
 /// # Errors
@@ -86,6 +100,17 @@ mod tests {
 
     fn error(text: &str) -> String {
         serde_json::from_str::<File>(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_list_is_no_file_of_ours() {
+        for parse in [
+            |text: &str| crate::rules::Rules::parse(text).map(drop),
+            |text: &str| crate::gpu::Catalog::parse(text).map(drop),
+            |text: &str| crate::sources::candidates::parse(text).map(drop),
+        ] {
+            assert!(parse(" [1,[]]").unwrap_err().contains("a list where an object"));
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl MarksFile {
     /// top-level key, a card that `catalog` does not know, a code that is no whole number, a
     /// model that is blank or malformed, a reason or date that is no text.
     pub fn parse(text: &str, catalog: &Catalog) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let file: File = crate::json::read(text)?;
         let mut marks = Self::default();
         for (at, row) in file.marks.into_iter().enumerate() {
             let mark = row.read(catalog).map_err(|why| format!("marks[{at}]: {why}"))?;

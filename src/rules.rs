@@ -52,7 +52,7 @@ impl Rules {
     /// name that is blank, taken, or could not stand in a log line, a pattern that is blank, no
     /// regular expression, or matches the empty text.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let file: File = crate::json::read(text)?;
         let mut names = HashSet::new();
         let mut rules = Vec::with_capacity(file.rules.len());
         for (at, row) in file.rules.into_iter().enumerate() {

@@ -132,7 +132,8 @@ fn a_file_of_another_shape_is_refused() {
     for (text, says) in [
         ("", "line 1"),
         ("\0\0\0", "line 1"),
-        ("[]", "invalid"),
+        ("[]", "a list where an object"),
+        ("[1,[]]", "a list where an object"),
         (r#"{"version":1,"marks":[]} x"#, "trailing characters"),
         (r#"{"version":2,"marks":[]}"#, "version 2 where 1 is known"),
         (r#"{"version":"1","marks":[]}"#, "invalid type: string"),

@@ -51,7 +51,7 @@ impl BakedLedger {
     /// top-level key, a malformed model, a card that could be any; or neither list is there,
     /// since a file that says nothing must not pass for one that says "nothing is taken".
     pub fn parse(text: &str, catalog: &Catalog) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let file: File = crate::json::read(text)?;
         if file.pairs.is_none() && file.blocked_models.is_none() {
             return Err("neither `pairs` nor `blocked_models` is there".to_owned());
         }

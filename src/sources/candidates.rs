@@ -18,7 +18,7 @@ use crate::json;
 /// top-level key, a section or class of another value, a field of another type, or both
 /// spellings of a field in one row.
 pub fn parse(text: &str) -> Result<Vec<Candidate>, String> {
-    let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let file: File = crate::json::read(text)?;
     Ok(file.candidates)
 }
 
