@@ -302,6 +302,16 @@ pub trait ReadApi {
     ) -> Result<SlicePage, ReadError>;
     /// Which cards the platform would refuse for a model. Unknown models are free everywhere.
     fn precheck(&self, model: &ModelId) -> Result<Precheck, ReadError>;
+    /// Does `act`, and asks meanwhile for the precheck of `model`, once. Without a way to do both at
+    /// once, one comes after the other.
+    fn precheck_during<T>(
+        &self,
+        model: &ModelId,
+        act: impl FnOnce() -> T,
+    ) -> (Result<Precheck, ReadError>, T) {
+        let done = act();
+        (self.precheck(model), done)
+    }
     /// `configParams` as the platform builds them. Asked only where a path is configured.
     fn build_config(&self, task: &NewTask) -> Result<String, ReadError>;
     /// Requests sent so far, POSTs of the same run included.

@@ -2,6 +2,7 @@
 //! world comes through the traits of its fields; everything that it decides goes through
 //! [`Report`].
 
+mod ahead;
 mod payload;
 mod row;
 mod settle;
@@ -9,7 +10,7 @@ mod settle;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::api::{ReadApi, TaskId};
+use crate::api::{Precheck, ReadApi, TaskId};
 use crate::clock::{Stop, Watch};
 use crate::exit::{Hold, Reason};
 use crate::gate;
@@ -109,6 +110,8 @@ struct Known {
     /// Tasks that this run has submitted.
     accepted: Vec<Option<TaskId>>,
     prechecked: HashSet<ModelKey>,
+    /// The answer to a precheck that was asked for before its candidate's turn.
+    ahead: Option<(ModelKey, Precheck)>,
     told_marks: HashSet<Pair>,
     /// A build-config path that answered 404 is not asked again.
     no_build_config: bool,
@@ -133,9 +136,9 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         self.settle(known)?;
         let candidates = self.candidates(known)?;
         self.gate(known)?;
-        for ranked in &candidates {
+        for (at, ranked) in candidates.iter().enumerate() {
             self.signal()?;
-            self.candidate(known, &ranked.candidate)?;
+            self.candidate(known, &ranked.candidate, &candidates[at + 1..])?;
         }
         self.signal()
     }

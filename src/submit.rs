@@ -62,6 +62,9 @@ pub struct Sent {
     pub unrecorded: Option<Hold>,
 }
 
+/// One POST, and the record of its outcome.
+pub type Post<'a> = Box<dyn FnOnce() -> Sent + 'a>;
+
 /// What a cycle may do beyond reading the platform.
 pub trait Desk {
     /// What earlier runs, and this one so far, have recorded.
@@ -83,11 +86,16 @@ pub trait Desk {
     /// # Errors
     /// As [`Self::record`].
     fn set_pause(&mut self, reason: Reason) -> Result<(), Hold>;
-    /// Submits, or plans to.
+    /// Submits, or plans to. Where a POST is made, `alongside` gets it, to be called while other
+    /// things are done; it can be called once.
     ///
     /// # Errors
     /// A hold, with nothing sent.
-    fn submit(&mut self, attempt: &Attempt<'_>) -> Result<Sent, Hold>;
+    fn submit(
+        &mut self,
+        attempt: &Attempt<'_>,
+        alongside: impl FnOnce(Post<'_>) -> Sent,
+    ) -> Result<Sent, Hold>;
 }
 
 /// The desk of a real run.
@@ -139,7 +147,11 @@ impl<L: LogFile, W: WriteApi, P: PauseStore> Desk for Live<'_, L, W, P> {
         self.pause.write(&pause).map_err(|error| write_failed(&error))
     }
 
-    fn submit(&mut self, attempt: &Attempt<'_>) -> Result<Sent, Hold> {
+    fn submit(
+        &mut self,
+        attempt: &Attempt<'_>,
+        alongside: impl FnOnce(Post<'_>) -> Sent,
+    ) -> Result<Sent, Hold> {
         if let Some(pause) = Desk::pause(self) {
             return Err(paused(&pause));
         }
@@ -147,22 +159,32 @@ impl<L: LogFile, W: WriteApi, P: PauseStore> Desk for Live<'_, L, W, P> {
         let pair = || attempt.pair.clone();
         self.record(Event::Intent { pair: pair() })?;
         // Writing takes its time: what was asked before it is asked again.
-        let (event, outcome) = if let Some(pause) = Desk::pause(self) {
+        if let Some(pause) = Desk::pause(self) {
             let released = Event::Released { pair: pair(), reason: Reason::Paused.name().into() };
-            (released, Outcome::Released(paused(&pause)))
-        } else if self.watch.clock.elapsed() > attempt.fresh_until {
-            (Event::Released { pair: pair(), reason: "stale".into() }, Outcome::Stale)
-        } else {
-            match self.writer.add_task(attempt.task, attempt.fresh_until) {
+            return Ok(self.close(released, Outcome::Released(paused(&pause))));
+        }
+        if self.watch.clock.elapsed() > attempt.fresh_until {
+            let released = Event::Released { pair: pair(), reason: "stale".into() };
+            return Ok(self.close(released, Outcome::Stale));
+        }
+        Ok(alongside(Box::new(|| {
+            let (event, outcome) = match self.writer.add_task(attempt.task, attempt.fresh_until) {
                 Ok(accepted) => {
                     let event = Event::Accepted { pair: pair(), task: accepted.task };
                     (event, Outcome::Accepted(accepted))
                 }
                 Err(error) => outcome_of(error, attempt.pair),
-            }
-        };
+            };
+            self.close(event, outcome)
+        })))
+    }
+}
+
+impl<L: LogFile, W: WriteApi, P: PauseStore> Live<'_, L, W, P> {
+    /// Writes an outcome down.
+    fn close(&mut self, event: Event, outcome: Outcome) -> Sent {
         let unrecorded = self.record(event).err();
-        Ok(Sent { outcome, unrecorded })
+        Sent { outcome, unrecorded }
     }
 }
 
@@ -233,7 +255,11 @@ impl<P: PauseStore> Desk for Rehearsal<'_, P> {
         Ok(())
     }
 
-    fn submit(&mut self, attempt: &Attempt<'_>) -> Result<Sent, Hold> {
+    fn submit(
+        &mut self,
+        attempt: &Attempt<'_>,
+        _: impl FnOnce(Post<'_>) -> Sent,
+    ) -> Result<Sent, Hold> {
         if let Some(pause) = Desk::pause(self) {
             return Err(paused(&pause));
         }

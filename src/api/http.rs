@@ -174,6 +174,15 @@ impl<'a> HttpReader<'a> {
     }
 }
 
+impl HttpReader<'_> {
+    fn judge_precheck(&self, mut answer: Answer) -> Result<Precheck, ReadError> {
+        if answer.status == 404 && wire::is_unknown_model(&answer.body) {
+            answer.status = 200;
+        }
+        wire::precheck(&Self::body(answer, false)?, self.catalog)
+    }
+}
+
 impl ReadApi for HttpReader<'_> {
     fn own_tasks(&self, current: u64, size: u64) -> Result<TaskPage, ReadError> {
         let (current, size) = (current.to_string(), size.to_string());
@@ -214,11 +223,28 @@ impl ReadApi for HttpReader<'_> {
     }
 
     fn precheck(&self, model: &ModelId) -> Result<Precheck, ReadError> {
-        let mut answer = self.get(SEARCH_BY_MODEL_ID, &[("modelId", model.as_str())])?;
-        if answer.status == 404 && wire::is_unknown_model(&answer.body) {
-            answer.status = 200;
-        }
-        wire::precheck(&Self::body(answer, false)?, self.catalog)
+        self.judge_precheck(self.get(SEARCH_BY_MODEL_ID, &[("modelId", model.as_str())])?)
+    }
+
+    /// `act` runs on this thread. The precheck is not retried: `act` is not to wait for it.
+    fn precheck_during<T>(
+        &self,
+        model: &ModelId,
+        act: impl FnOnce() -> T,
+    ) -> (Result<Precheck, ReadError>, T) {
+        let ask = || {
+            self.endpoint.watch.may_start().map_err(ReadError::Stopped)?;
+            let query = [("modelId", model.as_str())];
+            let answer = self.get_once(SEARCH_BY_MODEL_ID, &query, self.endpoint.timeout)?;
+            self.judge_precheck(answer)
+        };
+        let lost = |what: &str| Err(ReadError::Transport(what.to_owned()));
+        std::thread::scope(|scope| {
+            let asked = std::thread::Builder::new().spawn_scoped(scope, ask);
+            let done = act();
+            let answer = asked.map(|asked| asked.join().unwrap_or_else(|_| lost("no answer")));
+            (answer.unwrap_or_else(|_| lost("no thread to ask with")), done)
+        })
     }
 
     fn build_config(&self, task: &NewTask) -> Result<String, ReadError> {

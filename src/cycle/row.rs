@@ -8,10 +8,11 @@ use crate::codes::{self, Class};
 use crate::exit::{Hold, Reason};
 use crate::gpu::Gpu;
 use crate::journal::event::Event;
-use crate::pair::{ModelId, Pair};
+use crate::pair::{ModelId, ModelKey, Pair};
 use crate::plan::{self, Skip};
 use crate::report::{Action, ConfigNote, Decision};
 use crate::sources::Candidate;
+use crate::sources::merge::Ranked;
 use crate::submit::{Attempt, Desk, Outcome, Sent};
 use crate::text::Field;
 
@@ -22,15 +23,14 @@ const FRESH: Duration = Duration::from_secs(5);
 const MAX_STALE: usize = 3;
 
 impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
-    /// Does what can be done with one row of the list.
+    /// Does what can be done with one row of the list; `rest` is what follows it.
     pub(super) fn candidate(
         &mut self,
         known: &mut Known,
         candidate: &Candidate,
+        rest: &[Ranked],
     ) -> Result<(), Hold> {
-        let model = match plan::screen(candidate, &self.data.rules, |model| {
-            self.data.ledger.blocked.contains(model)
-        }) {
+        let model = match self.screen(candidate) {
             Ok(model) => model,
             Err(skip) => {
                 let shown = ModelId::parse(&candidate.address)
@@ -64,17 +64,26 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             }
             let queue_before = self.queue(known);
             let fresh_until = known.read_at + FRESH;
-            let sent = self.desk.submit(&Attempt { pair: &pair, task: &task, fresh_until })?;
+            let attempt = Attempt { pair: &pair, task: &task, fresh_until };
+            let (sent, ahead) = self.send(known, &attempt, rest)?;
             if sent.outcome != Outcome::Stale {
-                return self.follow(known, &model, &pair, config, queue_before, sent);
+                self.follow(known, &model, &pair, config, queue_before, sent)?;
+                return ahead;
             }
             sent.unrecorded.map_or(Ok(()), Err)?;
+            ahead?;
             stale += 1;
             if stale == MAX_STALE {
                 let detail = "the state folder takes more than 5 s to write: look at its disk";
                 return Err(Hold::because(Reason::StateWriteFailed, detail));
             }
         }
+    }
+
+    /// Whether a row may be submitted at all.
+    pub(super) fn screen(&self, candidate: &Candidate) -> Result<ModelId, Skip> {
+        let is_blocked = |model: &ModelKey| self.data.ledger.blocked.contains(model);
+        plan::screen(candidate, &self.data.rules, is_blocked)
     }
 
     /// The first card of a model that is free, telling each marked one once.
@@ -90,12 +99,12 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     }
 
     /// Whether a pair is taken, by any source.
-    fn is_taken(&self, known: &Known, pair: &Pair) -> bool {
+    pub(super) fn is_taken(&self, known: &Known, pair: &Pair) -> bool {
         known.ledger.is_taken(pair) || self.desk.history().takes(pair)
     }
 
     /// The code for which the platform is known not to take a pair.
-    fn mark(&self, pair: &Pair) -> Option<i64> {
+    pub(super) fn mark(&self, pair: &Pair) -> Option<i64> {
         let baked = self.data.marks.get(pair).map(|code| i64::from(*code));
         baked.or_else(|| self.desk.history().blocks().code(pair, &self.horizon()))
     }
@@ -141,7 +150,9 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         }
         known.prechecked.insert(model.key());
         self.report.count_precheck();
-        let blocked = match self.api.precheck(model) {
+        let ahead = known.ahead.take_if(|(of, _)| *of == model.key());
+        let asked = ahead.map_or_else(|| self.api.precheck(model), |(_, blocked)| Ok(blocked));
+        let blocked = match asked {
             Ok(blocked) => blocked,
             Err(error) => {
                 if let Some(hold) = error.ends_cycle(&format!("GET precheck of {model}")) {

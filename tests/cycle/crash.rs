@@ -70,15 +70,18 @@ fn c01_a_kill_at_any_request_leaves_at_most_one_post_for_a_pair() {
             let mut running = machine.start(&["run"]);
             assert!(gate.wait_reached(SOON), "{name}");
             running.kill();
-            let killed_at = machine.platform.requests().last().unwrap().kind;
             // What is on its way may arrive at any time: before the next run, or after it.
             run_until_done(&machine, &name);
             gate.release();
             run_until_done(&machine, &name);
-            let taken = if killed_at == Kind::Add && effect == Effect::Never { 1 } else { 2 };
-            assert_eq!(machine.platform.count(Kind::Add), 2, "{name}");
             assert_eq!(machine.most_posts().0, 1, "{name}");
-            assert_eq!(machine.platform.accepted().len(), taken, "{name}");
+            // The pair whose intent was the last word stays taken, whether its POST had any effect
+            // or, killed at the precheck beside it, was not even made.
+            let is_posting = matches!(nth, 4 | 5 | 7);
+            let posts = machine.platform.count(Kind::Add);
+            let taken = machine.platform.accepted().len();
+            assert!(posts == 2 || is_posting && posts == 1, "{name}: {posts} POSTs");
+            assert!(taken == 2 || is_posting && taken == 1, "{name}: {taken} tasks");
         }
     }
 }

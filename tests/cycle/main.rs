@@ -9,6 +9,7 @@
 #[path = "../platform/mod.rs"]
 mod platform;
 
+mod ahead;
 mod answers;
 mod caps;
 mod config;

@@ -84,7 +84,10 @@ fn c14_a_signal_at_any_request_ends_the_run_in_order() {
             gate.release();
             let ended = running.end();
             assert_eq!(ended.held(), "interrupted", "{name}: {}", ended.log);
-            assert_eq!(machine.platform.requests().len(), nth, "{name}: something new was started");
+            // A POST and the precheck beside it are one start, in either order.
+            let started = machine.platform.requests().len();
+            let beside = usize::from(matches!(nth, 4 | 5));
+            assert!((nth..=nth + beside).contains(&started), "{name}: something new was started");
             let sent = machine.platform.accepted().len();
             assert_eq!(ended.code, if sent > 0 { 0 } else { 20 }, "{name}: {}", ended.log);
             assert!(!ended.log.contains("outcome=unknown"), "{name}: {}", ended.log);

@@ -111,6 +111,20 @@ impl ReadApi for SimPlatform<'_> {
         Ok(world.listed().filter(known).map(|task| (task.pair.gpu.clone(), 60_028)).collect())
     }
 
+    /// Both are on their way before either is answered: what the POST is told does not stop the
+    /// precheck.
+    fn precheck_during<T>(
+        &self,
+        model: &ModelId,
+        act: impl FnOnce() -> T,
+    ) -> (Result<Precheck, ReadError>, T) {
+        let done = act();
+        let refused = std::mem::take(&mut self.0.world.borrow_mut().run.credential_refused);
+        let answer = self.precheck(model);
+        self.0.world.borrow_mut().run.credential_refused |= refused;
+        (answer, done)
+    }
+
     fn build_config(&self, _: &NewTask) -> Result<String, ReadError> {
         Err(ReadError::Http(404))
     }
