@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::history::{AcceptedTask, Block, Submission};
+use super::history::{AcceptedTask, Block, Day, Submission};
 use crate::api::TaskId;
 use crate::gpu::Gpu;
 use crate::pair::{ModelKey, Pair};
@@ -125,6 +125,8 @@ pub enum Event {
     },
     /// The account in numbers, by a complete read.
     Stats(Stats),
+    /// What was done on one day, in place of that day's records: by a compaction or a repair.
+    Day(Day),
     /// How a cycle ended.
     Cycle(CycleEnd),
     /// Bytes behind the last newline, cut off: a write that was interrupted.

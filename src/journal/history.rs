@@ -2,21 +2,20 @@
 
 mod blocks;
 mod compact;
+mod days;
 mod salvaged;
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub use self::blocks::{Block, BlockKind, Blocks};
+pub use self::days::{DAY, Day, Days};
 
 use super::event::{CycleEnd, Event, Kept, Record, Taken};
 use crate::api::TaskId;
 use crate::gpu::Gpu;
 use crate::pair::{ModelKey, Pair};
 use crate::remote::Stats;
-
-/// Seconds.
-const DAY: u64 = 86_400;
 
 /// A pair that this program has submitted, or may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +71,7 @@ pub struct History {
     blocks: Blocks,
     pause: Option<String>,
     stats: Vec<(u64, Stats)>,
+    days: Days,
     cycle: Option<(u64, CycleEnd)>,
 }
 
@@ -89,6 +89,7 @@ impl History {
     /// second intent for a taken pair. The journal is then not the one that this program wrote.
     pub fn apply(&mut self, record: Record) -> Result<(), String> {
         let at = record.at;
+        self.tally(at, &record.event);
         match record.event {
             Event::Intent { pair } => match self.submissions.entry(pair) {
                 Entry::Occupied(taken) => {
@@ -145,6 +146,7 @@ impl History {
                 self.stats.push((at, stats));
             }
             Event::Cycle(end) => self.cycle = Some((at, end)),
+            Event::Day(day) => self.days.put(day),
             Event::Torn { text } => self.take_torn(&text, at),
         }
         Ok(())
@@ -305,6 +307,12 @@ impl History {
     #[must_use]
     pub fn stats(&self) -> &[(u64, Stats)] {
         &self.stats
+    }
+
+    /// What was done on each day.
+    #[must_use]
+    pub fn days(&self) -> &Days {
+        &self.days
     }
 
     /// How the last cycle ended, and when.

@@ -51,6 +51,7 @@ impl Salvage {
             | Event::Paused { .. }
             | Event::Precheck { .. }
             | Event::Stats(_)
+            | Event::Day(_)
             | Event::Cycle(_)
             | Event::Torn { .. } => {}
         }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::History;
+use super::{Day, History};
 use crate::journal::event::{Event, Kept, Record, Taken};
 use crate::pair::ModelKey;
 
 impl History {
     /// Records that replay to this very history, written at `now`: one for each model, one
-    /// for each day of stats, and the last cycle. An intent that is open becomes what it is for
+    /// for each day of stats and of tallies, and the last cycle. An intent that is open becomes what it is for
     /// every later run, a pair in doubt.
     #[must_use]
     pub fn compacted(&self, now: u64) -> Vec<Record> {
@@ -29,12 +29,14 @@ impl History {
             kept.blocked.sort_by(|a, b| a.0.cmp(&b.0));
             Record { at: now, event: Event::Model(kept) }
         });
+        let day = |day: &Day| Record { at: now, event: Event::Day(day.clone()) };
+        let days = self.days.iter().map(day);
         let cycle = self.cycle.iter();
         let cycle = cycle.map(|(at, end)| Record { at: *at, event: Event::Cycle(end.clone()) });
         let pause = self.pause.iter();
         let pause =
             pause.map(|reason| Record { at: now, event: Event::Paused { reason: reason.clone() } });
-        models.chain(stats).chain(cycle).chain(pause).collect()
+        models.chain(stats).chain(days).chain(cycle).chain(pause).collect()
     }
 }
 

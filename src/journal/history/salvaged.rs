@@ -81,6 +81,7 @@ impl History {
             | Event::Precheck { .. }
             | Event::Stats(_)
             | Event::Cycle(_)
+            | Event::Day(_)
             | Event::Torn { .. } => drop(self.apply(record)),
             _ => {}
         }

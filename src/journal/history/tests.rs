@@ -166,3 +166,38 @@ fn what_was_accepted_cannot_be_resolved_away() {
     let freed = history(vec![(1, intent("a/b")), (2, absent())]).unwrap();
     assert!(!freed.takes(&pair("a/b")));
 }
+
+#[test]
+fn a_day_counts_what_was_done_on_it_and_a_compaction_keeps_it() {
+    let midnight = 20 * DAY;
+    let rejected = |model: &str| Event::Rejected { pair: pair(model), code: 60_008 };
+    let history = history(vec![
+        (midnight - 1, intent("a/accepted")),
+        (midnight, Event::Accepted { pair: pair("a/accepted"), task: None }),
+        (midnight, intent("a/released")),
+        (midnight, Event::Released { pair: pair("a/released"), reason: "http_error".into() }),
+        (midnight, intent("a/rejected")),
+        (midnight, rejected("a/rejected")),
+        (midnight, intent("a/again")),
+        (midnight, rejected("a/again")),
+        (midnight, intent("a/lost")),
+        (midnight, Event::InDoubt { pair: pair("a/lost"), http: None }),
+        (midnight, intent("a/killed")),
+        (midnight + DAY, Event::Settled { pair: pair("a/lost"), task: None }),
+        (midnight + DAY, Event::Resolved { pair: pair("a/killed"), submitted: false }),
+    ])
+    .unwrap();
+    let day = |day| Day { day, ..Day::default() };
+    let on = |history: &History| history.days().iter().cloned().collect::<Vec<_>>();
+    let expected = [
+        day(19),
+        Day { accepted: 1, in_doubt: 2, rejected: [(60_008, 2)].into(), ..day(20) },
+        Day { settled: 2, ..day(21) },
+    ];
+    assert_eq!(on(&history), expected);
+    let mut again = History::default();
+    for record in history.compacted(midnight + 2 * DAY) {
+        again.apply(record).unwrap();
+    }
+    assert_eq!(on(&again), expected);
+}
