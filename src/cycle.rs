@@ -3,13 +3,16 @@
 //! [`Report`].
 
 mod ahead;
+mod outlook;
 mod payload;
 mod row;
 mod settle;
 
 use std::collections::HashSet;
+use std::rc::Rc;
 use std::time::Duration;
 
+use crate::account::Account;
 use crate::api::{Precheck, ReadApi, TaskId};
 use crate::clock::{Stop, Watch};
 use crate::exit::{Hold, Reason};
@@ -103,6 +106,9 @@ struct Known {
     stats: Stats,
     /// When the remote tasks were last read, in the run's time.
     read_at: Duration,
+    /// The same by the wall clock; none: they were not.
+    read_on: Option<u64>,
+    candidates: Rc<[Ranked]>,
     /// Submissions before this cycle within the trailing window.
     earlier_submits: usize,
     submits: usize,
@@ -118,14 +124,16 @@ struct Known {
 }
 
 impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
-    /// Runs the cycle to its end, and says why it ended there.
+    /// Runs the cycle to its end. Says why it ended there, and what it leaves of the account where
+    /// it could read all of it.
     #[must_use]
-    pub fn run(mut self) -> Hold {
+    pub fn run(mut self) -> (Hold, Option<Account>) {
         let mut known = Known::default();
-        self.story(&mut known).err().unwrap_or_else(|| {
+        let hold = self.story(&mut known).err().unwrap_or_else(|| {
             let tried = known.attempts > 0 || known.submits > 0;
             Hold::new(if tried { Reason::CandidatesDone } else { Reason::NothingEligible })
-        })
+        });
+        (hold, self.account(known))
     }
 
     fn story(&mut self, known: &mut Known) -> Result<(), Hold> {
@@ -134,7 +142,8 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         self.hourly_cap(known)?;
         self.rebuild(known)?;
         self.settle(known)?;
-        let candidates = self.candidates(known)?;
+        let candidates = Rc::from(self.candidates(known)?);
+        known.candidates = Rc::clone(&candidates);
         self.gate(known)?;
         for (at, ranked) in candidates.iter().enumerate() {
             self.signal()?;
@@ -230,6 +239,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             known.ledger.take_tasks(refreshed.seen.iter());
             if refreshed.proved {
                 known.read_at = self.watch.clock.elapsed();
+                known.read_on = Some(self.watch.clock.now());
                 known.stats = known.remote.stats();
                 return Ok(());
             }
@@ -242,6 +252,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         let remote =
             remote::read_all(self.api, &self.data.catalog, size).map_err(ReadHold::from)?;
         known.read_at = self.watch.clock.elapsed();
+        known.read_on = Some(self.watch.clock.now());
         known.ledger.take_tasks(remote.all_seen());
         known.stats = remote.stats();
         known.remote = remote;

@@ -2,6 +2,7 @@
 //! (model, GPU) pair is ever sent twice.
 
 pub mod access;
+pub mod account;
 pub mod api;
 pub mod bake;
 pub mod cli;

@@ -15,7 +15,8 @@ use crate::gpu::{Catalog, Gpu, Seen};
 use crate::pair::{ModelKey, Pair};
 
 /// How a task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
     /// Not in a terminal state: it counts into the queue.
     Open,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 use crate::access::credential;
+use crate::account::{self, Account};
 use crate::api::ReadApi;
 use crate::api::http::{Endpoint, HttpReader, HttpWriter};
 use crate::cli::Run;
@@ -167,15 +168,17 @@ fn cycle(
     let hold = if args.dry_run {
         journal::file::peek(&settings.state_dir, clock.now()).map(|(history, torn)| {
             tell_opening(&settings.state_dir, false, torn);
-            table.run(&mut Rehearsal { history, pause, watch }, report)
+            table.run(&mut Rehearsal { history, pause, watch }, report).0
         })
     } else {
         open(settings, clock.now(), deadline).map(|opened| {
             tell_opening(&settings.state_dir, opened.created, opened.torn);
             let writer = HttpWriter::new(endpoint);
             let mut desk = Live { journal: opened.journal, writer, pause, watch };
-            let hold = table.run(&mut desk, report);
-            note_end(&mut desk, hold, report, reader.requests())
+            let (hold, account) = table.run(&mut desk, report);
+            let hold = note_end(&mut desk, hold, report, reader.requests());
+            keep(&settings.state_dir, account);
+            hold
         })
     };
     (hold.unwrap_or_else(|hold| hold), reader.requests())
@@ -203,7 +206,7 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn run(&self, desk: &mut impl Desk, report: &mut Report) -> Hold {
+    fn run(&self, desk: &mut impl Desk, report: &mut Report) -> (Hold, Option<Account>) {
         let cycle = Cycle {
             api: self.reader,
             desk,
@@ -257,5 +260,15 @@ fn note_end(desk: &mut impl Desk, hold: Hold, report: &Report, requests: u64) ->
             hold
         }
         Err(failed) => failed,
+    }
+}
+
+/// Keeps what was seen of the account, for people to look at.
+fn keep(state_dir: &Path, account: Option<Account>) {
+    let Some(account) = account else { return };
+    if let Err(error) = account::keep(state_dir, &account) {
+        let path = account::path(state_dir);
+        let path = path.display();
+        crate::text::warn(format_args!("writing {path}: {error}; `status` shows an older account"));
     }
 }

@@ -9,6 +9,7 @@
 #[path = "../platform/mod.rs"]
 mod platform;
 
+mod account;
 mod ahead;
 mod answers;
 mod caps;

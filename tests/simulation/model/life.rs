@@ -168,7 +168,7 @@ impl Life {
             watch: self.watch(),
             report,
         };
-        cycle.run()
+        cycle.run().0
     }
 
     /// Another run starts while this one holds the journal; or, worse, somebody puts a copy of

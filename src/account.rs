@@ -1,0 +1,187 @@
+//! The account as the last complete read of a run showed it, kept in the state folder for people:
+//! `status`, `explain` and `report` look at it. No run decides by it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::TaskId;
+use crate::disk;
+use crate::gpu::Gpu;
+use crate::pair::ModelKey;
+use crate::remote::{State, Task};
+
+const FILE: &str = "account.jsonl";
+const VERSION: u32 = 1;
+
+/// What is known of the account.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Account {
+    /// When the tasks were last read, in seconds since 1970.
+    pub at: u64,
+    /// Unfinished tasks at the end of the run, submissions that no list showed yet included.
+    pub queue: u64,
+    /// The run's threshold for it.
+    pub queue_threshold: u64,
+    /// What the next run would most likely try, in this order.
+    pub next: Vec<Next>,
+    /// The own tasks, in the list's order.
+    pub tasks: Vec<Seen>,
+}
+
+/// A pair that is free and whose turn is near.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Next {
+    /// `org/name` in its own case.
+    pub model: String,
+    /// The card's enum.
+    pub gpu: Gpu,
+}
+
+/// An own task: in the file a list of five, since there may be many.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Row", into = "Row")]
+pub struct Seen {
+    /// Its number.
+    pub id: TaskId,
+    /// Its model.
+    pub model: ModelKey,
+    /// Its card; none where the name could mean any.
+    pub gpu: Option<Gpu>,
+    /// How it stands.
+    pub state: State,
+    /// Points for it.
+    pub points: f64,
+}
+
+type Row = (TaskId, ModelKey, Option<Gpu>, State, f64);
+
+impl From<Row> for Seen {
+    fn from((id, model, gpu, state, points): Row) -> Self {
+        Self { id, model, gpu, state, points }
+    }
+}
+
+impl From<Seen> for Row {
+    fn from(Seen { id, model, gpu, state, points }: Seen) -> Self {
+        (id, model, gpu, state, points)
+    }
+}
+
+impl From<Task> for Seen {
+    fn from(Task { id, model, gpu, state, points, .. }: Task) -> Self {
+        let points = if points.is_finite() { points } else { 0.0 };
+        Self { id, model, gpu, state, points }
+    }
+}
+
+/// The first line of the file.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    submitter_account: u32,
+    at: u64,
+    queue: u64,
+    queue_threshold: u64,
+    next: Vec<Next>,
+}
+
+/// Where a state folder keeps it.
+#[must_use]
+pub fn path(dir: &Path) -> PathBuf {
+    dir.join(FILE)
+}
+
+/// Keeps an account in a state folder, in place of the one before.
+///
+/// # Errors
+/// It could not be written; the one before is still there.
+pub fn keep(dir: &Path, account: &Account) -> io::Result<()> {
+    let Account { at, queue, queue_threshold, ref next, ref tasks } = *account;
+    let next = next.clone();
+    let head = Head { submitter_account: VERSION, at, queue, queue_threshold, next };
+    let mut bytes = serde_json::to_vec(&head)?;
+    for task in tasks {
+        bytes.push(b'\n');
+        serde_json::to_writer(&mut bytes, task)?;
+    }
+    bytes.push(b'\n');
+    disk::replace(&path(dir), &bytes, 0o600)
+}
+
+/// The account that a state folder keeps; none where no run has read one yet.
+///
+/// # Errors
+/// What is wrong with the file. The next run that reads the platform writes it anew.
+pub fn read(dir: &Path) -> io::Result<Option<Account>> {
+    let path = path(dir);
+    let text = match disk::require_regular(&path).and_then(|()| std::fs::read_to_string(&path)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read?,
+    };
+    parse(&text).map(Some).map_err(io::Error::other)
+}
+
+fn parse(text: &str) -> Result<Account, String> {
+    let mut lines = text.lines().zip(1..);
+    let wrong = |line: i32, error: &serde_json::Error| format!("line {line}: {error}");
+    let (first, _) = lines.next().ok_or("it is empty")?;
+    let head: Head = serde_json::from_str(first).map_err(|error| wrong(1, &error))?;
+    let Head { submitter_account, at, queue, queue_threshold, next } = head;
+    if submitter_account != VERSION {
+        return Err(format!("format {submitter_account}, where this program knows {VERSION}"));
+    }
+    let tasks = lines
+        .map(|(line, at)| serde_json::from_str(line).map_err(|error| wrong(at, &error)))
+        .collect::<Result<_, _>>()?;
+    Ok(Account { at, queue, queue_threshold, next, tasks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account() -> Account {
+        let task = |id, gpu: Option<&str>, state| Seen {
+            id: TaskId(id),
+            model: ModelKey::parse("org/model").unwrap(),
+            gpu: gpu.map(Gpu::verbatim),
+            state,
+            points: 12.5,
+        };
+        Account {
+            at: 7,
+            queue: 3,
+            queue_threshold: 95,
+            next: vec![Next { model: "Org/Next".into(), gpu: Gpu::verbatim("A_1") }],
+            tasks: vec![
+                task(3, Some("A_1"), State::Open),
+                task(2, None, State::Passed),
+                task(1, Some("天垓150"), State::NotPassed),
+            ],
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(read(dir.path()).unwrap(), None);
+        for account in [account(), Account::default()] {
+            keep(dir.path(), &account).unwrap();
+            assert_eq!(read(dir.path()).unwrap(), Some(account));
+        }
+    }
+
+    #[test]
+    fn a_cut_or_foreign_file_is_an_error_with_its_line() {
+        let dir = tempfile::tempdir().unwrap();
+        keep(dir.path(), &account()).unwrap();
+        let whole = std::fs::read_to_string(path(dir.path())).unwrap();
+        let wrong = |text: &str| parse(text).unwrap_err();
+        assert_eq!(wrong(""), "it is empty");
+        assert!(wrong("garbage\n").starts_with("line 1: "));
+        assert!(wrong(&whole[..whole.len() - 10]).starts_with("line 4: "));
+        let newer = whole.replacen(":1,", ":2,", 1);
+        assert_eq!(wrong(&newer), "format 2, where this program knows 1");
+    }
+}

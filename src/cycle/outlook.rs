@@ -1,0 +1,44 @@
+//! What a cycle leaves for people to look at.
+
+use std::collections::HashSet;
+
+use super::{Cycle, Known};
+use crate::account::{Account, Next};
+use crate::api::ReadApi;
+use crate::plan;
+use crate::sources::Candidate;
+use crate::submit::Desk;
+
+/// So many of the next pairs are kept, and so many candidates looked at for them at the most.
+const NEXT: usize = 10;
+const LOOK_AT: usize = 10_000;
+
+impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
+    /// The account as the last read showed it; none where there was no complete one.
+    pub(super) fn account(&self, known: Known) -> Option<Account> {
+        let at = known.read_on?;
+        Some(Account {
+            at,
+            queue: self.queue(&known),
+            queue_threshold: self.limits.queue_threshold,
+            next: self.next(&known),
+            tasks: known.remote.tasks.into_iter().map(Into::into).collect(),
+        })
+    }
+
+    /// The pairs that the next run would try first, if nothing changed until then.
+    fn next(&self, known: &Known) -> Vec<Next> {
+        let mut models = HashSet::new();
+        let rows = known.candidates.iter().take(LOOK_AT).map(|ranked| &ranked.candidate);
+        let free = rows.filter_map(|candidate| self.free(known, candidate));
+        free.filter(|next| models.insert(next.model.to_ascii_lowercase())).take(NEXT).collect()
+    }
+
+    fn free(&self, known: &Known, candidate: &Candidate) -> Option<Next> {
+        let model = self.screen(candidate).ok()?;
+        let cards = plan::cards(candidate, &self.data.catalog);
+        let is_taken = |pair: &_| self.is_taken(known, pair);
+        let pair = plan::pick(&model.key(), &cards, is_taken, |pair| self.mark(pair)).pair?;
+        Some(Next { model: model.as_str().to_owned(), gpu: pair.gpu })
+    }
+}
