@@ -303,7 +303,10 @@ fn k05_the_crontab_line_runs_the_program_with_the_settings_of_its_file() {
 fn the_readme_names_every_reason_and_every_setting() {
     let readme = include_str!("../../README.md");
     for reason in submitter::exit::Reason::ALL {
-        assert!(readme.contains(&format!("`{reason}`")), "{reason}");
+        let code = reason.exit().code();
+        let section = readme.split(&format!("\n**{code}, ")).nth(1).unwrap();
+        let section = section.split("\n**").next().unwrap();
+        assert!(section.contains(&format!("\n| `{reason}` | ")), "{code} {reason}");
     }
     for name in [
         "EXTERNAL_SERVICE_TOKEN",
