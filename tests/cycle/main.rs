@@ -27,6 +27,7 @@ mod missing;
 mod pausing;
 mod payloads;
 mod queue;
+mod readme;
 mod reads;
 mod refusals;
 mod regressions;
