@@ -302,15 +302,16 @@ pub trait ReadApi {
     ) -> Result<SlicePage, ReadError>;
     /// Which cards the platform would refuse for a model. Unknown models are free everywhere.
     fn precheck(&self, model: &ModelId) -> Result<Precheck, ReadError>;
-    /// Does `act`, and asks meanwhile for the precheck of `model`, once. Without a way to do both at
-    /// once, one comes after the other.
+    /// Does `act`, and asks for the precheck of `model`, once, from the moment on in which `act` says
+    /// so; none where it does not. Without a way to do both at once, one comes after the other.
     fn precheck_during<T>(
         &self,
         model: &ModelId,
-        act: impl FnOnce() -> T,
-    ) -> (Result<Precheck, ReadError>, T) {
-        let done = act();
-        (self.precheck(model), done)
+        act: impl FnOnce(&mut dyn FnMut()) -> T,
+    ) -> (Option<Result<Precheck, ReadError>>, T) {
+        let mut may_ask = false;
+        let done = act(&mut || may_ask = true);
+        (may_ask.then(|| self.precheck(model)), done)
     }
     /// `configParams` as the platform builds them. Asked only where a path is configured.
     fn build_config(&self, task: &NewTask) -> Result<String, ReadError>;
@@ -321,6 +322,12 @@ pub trait ReadApi {
 /// What changes the platform.
 pub trait WriteApi {
     /// Sends one task, once: never retried, redirected, or sent on a reused connection; and not
-    /// once the run's time is past `not_after`, as it may be when the connection stands.
-    fn add_task(&self, task: &NewTask, not_after: Duration) -> Result<Accepted, AddError>;
+    /// once the run's time is past `not_after`, as it may be when the connection stands. Calls
+    /// `sent` when the request is on its way and its answer is awaited.
+    fn add_task(
+        &self,
+        task: &NewTask,
+        not_after: Duration,
+        sent: &mut dyn FnMut(),
+    ) -> Result<Accepted, AddError>;
 }

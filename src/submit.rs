@@ -62,8 +62,8 @@ pub struct Sent {
     pub unrecorded: Option<Hold>,
 }
 
-/// One POST, and the record of its outcome.
-pub type Post<'a> = Box<dyn FnOnce() -> Sent + 'a>;
+/// One POST, and the record of its outcome. It calls its argument when the answer is awaited.
+pub type Post<'a> = Box<dyn FnOnce(&mut dyn FnMut()) -> Sent + 'a>;
 
 /// What a cycle may do beyond reading the platform.
 pub trait Desk {
@@ -86,8 +86,8 @@ pub trait Desk {
     /// # Errors
     /// As [`Self::record`].
     fn set_pause(&mut self, reason: Reason) -> Result<(), Hold>;
-    /// Submits, or plans to. Where a POST is made, `alongside` gets it, to be called while other
-    /// things are done; it can be called once.
+    /// Submits, or plans to. Where a POST is made, `alongside` gets it, to do other things while the
+    /// answer is awaited; it can be called once.
     ///
     /// # Errors
     /// A hold, with nothing sent.
@@ -167,8 +167,9 @@ impl<L: LogFile, W: WriteApi, P: PauseStore> Desk for Live<'_, L, W, P> {
             let released = Event::Released { pair: pair(), reason: "stale".into() };
             return Ok(self.close(released, Outcome::Stale));
         }
-        Ok(alongside(Box::new(|| {
-            let (event, outcome) = match self.writer.add_task(attempt.task, attempt.fresh_until) {
+        Ok(alongside(Box::new(|sent| {
+            let answer = self.writer.add_task(attempt.task, attempt.fresh_until, sent);
+            let (event, outcome) = match answer {
                 Ok(accepted) => {
                     let event = Event::Accepted { pair: pair(), task: accepted.task };
                     (event, Outcome::Accepted(accepted))

@@ -8,6 +8,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use self::in_order::in_order;
@@ -25,6 +26,10 @@ use crate::text::Field;
 const TASK_PAGE: &str = "/api/adapt/task/page";
 const TASK_ADD: &str = "/api/adapt/task/add";
 const SEARCH_BY_MODEL_ID: &str = "/api/computility/models/search-by-model-id";
+
+/// The refresh is to be the last thing that the platform is asked before a POST. What leaves later,
+/// on another connection, could still arrive earlier.
+const HEAD_START: Duration = Duration::from_millis(2);
 
 const MAX_BODY: u64 = 16 << 20;
 const MAX_URL: usize = 8 << 10;
@@ -230,20 +235,22 @@ impl ReadApi for HttpReader<'_> {
     fn precheck_during<T>(
         &self,
         model: &ModelId,
-        act: impl FnOnce() -> T,
-    ) -> (Result<Precheck, ReadError>, T) {
+        act: impl FnOnce(&mut dyn FnMut()) -> T,
+    ) -> (Option<Result<Precheck, ReadError>>, T) {
         let ask = || {
+            self.endpoint.watch.clock.sleep(HEAD_START);
             self.endpoint.watch.may_start().map_err(ReadError::Stopped)?;
             let query = [("modelId", model.as_str())];
             let answer = self.get_once(SEARCH_BY_MODEL_ID, &query, self.endpoint.timeout)?;
             self.judge_precheck(answer)
         };
-        let lost = |what: &str| Err(ReadError::Transport(what.to_owned()));
         std::thread::scope(|scope| {
+            let (say, hear) = channel();
+            let ask = move || hear.recv().ok().map(|()| ask());
             let asked = std::thread::Builder::new().spawn_scoped(scope, ask);
-            let done = act();
-            let answer = asked.map(|asked| asked.join().unwrap_or_else(|_| lost("no answer")));
-            (answer.unwrap_or_else(|_| lost("no thread to ask with")), done)
+            let done = act(&mut || say.send(()).unwrap_or_default());
+            drop(say);
+            (asked.ok().and_then(|asked| asked.join().ok().flatten()), done)
         })
     }
 

@@ -21,12 +21,12 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         rest: &[Ranked],
     ) -> Result<(Sent, Result<(), Hold>), Hold> {
         let Some(next) = self.next_precheck(known, attempt.pair, rest) else {
-            return Ok((self.desk.submit(attempt, |post| post())?, Ok(())));
+            return Ok((self.desk.submit(attempt, |post| post(&mut || ()))?, Ok(())));
         };
         let (api, mut asked) = (self.api, None);
         let sent = self.desk.submit(attempt, |post| {
             let (answer, sent) = api.precheck_during(&next, post);
-            asked = Some(answer);
+            asked = answer;
             sent
         })?;
         let ahead = match asked {

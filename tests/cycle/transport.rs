@@ -12,6 +12,7 @@ use submitter::api::{Accepted, AddError, NewTask, ReadApi, TaskId, WriteApi};
 use submitter::clock::{Stop, SystemClock, Watch};
 use submitter::env::Env;
 use submitter::gpu::Catalog;
+use submitter::pair::ModelId;
 use submitter::secret::{self, Token};
 use submitter::sources::baked;
 
@@ -61,7 +62,7 @@ impl Client {
 
     /// Sends, but not once the run's time is past `not_after`.
     fn post_until(&self, base: &str, not_after: Duration) -> Result<Accepted, AddError> {
-        HttpWriter::new(self.endpoint(base)).add_task(&task("Org/Model"), not_after)
+        HttpWriter::new(self.endpoint(base)).add_task(&task("Org/Model"), not_after, &mut || ())
     }
 
     fn post(&self, base: &str) -> Result<Accepted, AddError> {
@@ -302,8 +303,8 @@ fn s05_every_post_has_a_connection_of_its_own() {
     let writer = HttpWriter::new(client.endpoint(&base));
     for n in 0..3 {
         reader.own_tasks(1, 100).unwrap();
-        writer.add_task(&task(&format!("Org/Model-{n}")), Duration::MAX).unwrap();
-        writer.add_task(&task(&format!("Org/Next-{n}")), Duration::MAX).unwrap();
+        writer.add_task(&task(&format!("Org/Model-{n}")), Duration::MAX, &mut || ()).unwrap();
+        writer.add_task(&task(&format!("Org/Next-{n}")), Duration::MAX, &mut || ()).unwrap();
     }
     let requests = platform.requests();
     let (posts, reads): (Vec<_>, Vec<_>) = requests.iter().partition(|r| r.kind == Kind::Add);
@@ -326,10 +327,34 @@ fn s05_reads_that_lose_their_connection_do_not_touch_the_post() {
     let writer = HttpWriter::new(client.endpoint(&base));
     for n in 0..20 {
         reader.own_tasks(1, 100).unwrap();
-        writer.add_task(&task(&format!("Org/Model-{n}")), Duration::MAX).unwrap();
+        writer.add_task(&task(&format!("Org/Model-{n}")), Duration::MAX, &mut || ()).unwrap();
     }
     assert_eq!(platform.posts(), platform.accepted());
     assert_eq!(platform.posts().len(), 20);
+}
+
+/// Only a POST that is on its way has a precheck beside it.
+#[test]
+fn a_precheck_beside_a_post_waits_for_the_post_to_leave() {
+    let (client, platform) = (Client::new(), Platform::start(account()));
+    let base = platform.base();
+    let reader = HttpReader::new(client.endpoint(&base), 4, &client.catalog);
+    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let next = ModelId::parse("Org/Next").unwrap();
+    let beside = |base: &str, not_after| {
+        let writer = HttpWriter::new(client.endpoint(base));
+        reader.precheck_during(&next, |sent| writer.add_task(&task("Org/Model"), not_after, sent))
+    };
+    let (asked, posted) = beside(&format!("http://{closed}"), Duration::MAX);
+    assert!(matches!(posted, Err(AddError::NotSent { .. })), "{posted:?}");
+    assert_eq!(asked, None);
+    let (asked, posted) = beside(&base, Duration::ZERO);
+    assert_eq!((asked, posted), (None, Err(AddError::TooLate)));
+    assert_eq!(platform.count(Kind::Precheck), 0);
+    let (asked, posted) = beside(&base, Duration::MAX);
+    assert_eq!(asked, Some(Ok(vec![])));
+    assert!(posted.is_ok(), "{posted:?}");
+    assert_eq!((platform.posts().len(), platform.count(Kind::Precheck)), (1, 1));
 }
 
 /// What is known of the platform ages while a connection is made.

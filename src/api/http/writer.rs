@@ -30,7 +30,12 @@ impl<'a> HttpWriter<'a> {
 }
 
 impl WriteApi for HttpWriter<'_> {
-    fn add_task(&self, task: &NewTask, not_after: Duration) -> Result<Accepted, AddError> {
+    fn add_task(
+        &self,
+        task: &NewTask,
+        not_after: Duration,
+        sent: &mut dyn FnMut(),
+    ) -> Result<Accepted, AddError> {
         let not_sent = |detail, stop| AddError::NotSent { detail, stop };
         self.endpoint
             .watch
@@ -38,7 +43,8 @@ impl WriteApi for HttpWriter<'_> {
             .map_err(|stop| not_sent(format!("not sent: {stop}"), Some(stop)))?;
         let body = serde_json::to_vec(task).map_err(|error| not_sent(error.to_string(), None))?;
         let watch = self.endpoint.watch;
-        let mut body = Telltale { bytes: &body, touched: false, late: false, watch, not_after };
+        let mut body =
+            Telltale { bytes: &body, touched: false, late: false, watch, not_after, sent };
         self.endpoint.requests.fetch_add(1, Ordering::Relaxed);
         log::trace!("[live] request method=POST path={}", Field(TASK_ADD));
         let response = self
@@ -73,13 +79,16 @@ impl WriteApi for HttpWriter<'_> {
 /// A request body that remembers whether it was ever asked for. ureq's errors do not tell
 /// whether a request left; an untouched body certainly did not.
 ///
-/// It refuses where connecting took so long that what is known of the platform has aged.
+/// It refuses where connecting took so long that what is known of the platform has aged. It says
+/// `sent` with its last byte, which it keeps to itself until all others have been written out: the
+/// library tells nobody when it begins to wait for the answer.
 struct Telltale<'a> {
     bytes: &'a [u8],
     touched: bool,
     late: bool,
     watch: Watch<'a>,
     not_after: Duration,
+    sent: &'a mut dyn FnMut(),
 }
 
 impl Read for Telltale<'_> {
@@ -89,7 +98,19 @@ impl Read for Telltale<'_> {
             return Err(io::Error::other("too late"));
         }
         self.touched = true;
-        self.bytes.read(buffer)
+        match self.bytes {
+            [] => Ok(0),
+            [last] => {
+                (self.sent)();
+                self.bytes = &[];
+                (&[*last][..]).read(buffer)
+            }
+            [most @ .., _] => {
+                let count = (&*most).read(buffer)?;
+                self.bytes = &self.bytes[count..];
+                Ok(count)
+            }
+        }
     }
 }
 

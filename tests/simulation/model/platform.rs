@@ -116,13 +116,17 @@ impl ReadApi for SimPlatform<'_> {
     fn precheck_during<T>(
         &self,
         model: &ModelId,
-        act: impl FnOnce() -> T,
-    ) -> (Result<Precheck, ReadError>, T) {
-        let done = act();
+        act: impl FnOnce(&mut dyn FnMut()) -> T,
+    ) -> (Option<Result<Precheck, ReadError>>, T) {
+        let mut may_ask = false;
+        let done = act(&mut || may_ask = true);
+        if !may_ask {
+            return (None, done);
+        }
         let refused = std::mem::take(&mut self.0.world.borrow_mut().run.credential_refused);
         let answer = self.precheck(model);
         self.0.world.borrow_mut().run.credential_refused |= refused;
-        (answer, done)
+        (Some(answer), done)
     }
 
     fn build_config(&self, _: &NewTask) -> Result<String, ReadError> {
@@ -224,7 +228,12 @@ fn spoil(world: &mut World, page: &mut TaskPage) -> Result<(), ReadError> {
 }
 
 impl WriteApi for SimPlatform<'_> {
-    fn add_task(&self, task: &NewTask, _: Duration) -> Result<Accepted, AddError> {
+    fn add_task(
+        &self,
+        task: &NewTask,
+        _: Duration,
+        sent: &mut dyn FnMut(),
+    ) -> Result<Accepted, AddError> {
         let not_sent = |detail: &str, stop| AddError::NotSent { detail: detail.into(), stop };
         may_start(self.0).map_err(|stop| not_sent("stopped", Some(stop)))?;
         let paused = self.0.world.borrow().pause.is_some();
@@ -263,6 +272,9 @@ impl WriteApi for SimPlatform<'_> {
         }
         if answer.is_ok() {
             world.effect("crash after commit");
+        }
+        if !matches!(answer, Err(AddError::NotSent { .. })) {
+            sent();
         }
         answer
     }
