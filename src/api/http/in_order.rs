@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::Builder;
 
 /// Calls `ask` for every number, up to `workers` at a time, and `each` with the answers in the
 /// order of the numbers. When `each` breaks, nothing new is asked for; what is under way ends
@@ -18,30 +19,27 @@ pub(super) fn in_order<T: Send>(
     let wanted = last.saturating_add(1).saturating_sub(first);
     let workers = workers.clamp(1, usize::try_from(wanted).unwrap_or(usize::MAX).max(1));
     if workers == 1 {
-        for number in first..=last {
-            if each(number, ask(number)).is_break() {
-                return;
-            }
-        }
-        return;
+        return one_by_one(first..=last, ask, each);
     }
     let next = AtomicU64::new(first);
     let stop = AtomicBool::new(false);
     let (sender, answers) = sync_channel(workers);
     std::thread::scope(|scope| {
-        for _ in 0..workers {
-            let sender = sender.clone();
-            scope.spawn({
-                let (next, stop) = (&next, &stop);
-                move || {
-                    while !stop.load(Ordering::SeqCst) {
-                        let number = next.fetch_add(1, Ordering::SeqCst);
-                        if number > last || sender.send((number, ask(number))).is_err() {
-                            return;
-                        }
+        let spawn = |sender: SyncSender<(u64, T)>| {
+            let (next, stop) = (&next, &stop);
+            Builder::new().spawn_scoped(scope, move || {
+                while !stop.load(Ordering::SeqCst) {
+                    let number = next.fetch_add(1, Ordering::SeqCst);
+                    if number > last || sender.send((number, ask(number))).is_err() {
+                        return;
                     }
                 }
-            });
+            })
+        };
+        // A machine that has no room for another thread may still have it for fewer.
+        let spawned = (0..workers).filter(|_| spawn(sender.clone()).is_ok()).count();
+        if spawned == 0 {
+            return one_by_one(first..=last, ask, each);
         }
         drop(sender);
         let mut waiting = BTreeMap::new();
@@ -59,6 +57,14 @@ pub(super) fn in_order<T: Send>(
             }
         }
     });
+}
+
+fn one_by_one<T>(
+    mut numbers: RangeInclusive<u64>,
+    ask: &dyn Fn(u64) -> T,
+    each: &mut dyn FnMut(u64, T) -> ControlFlow<()>,
+) {
+    let _ = numbers.try_for_each(|number| each(number, ask(number)));
 }
 
 #[cfg(test)]
