@@ -250,6 +250,7 @@ A flag beats its variable, and an empty variable is an unset one. Variables with
   MODELHUB_BUILD_CONFIG_PATH   path on the platform that builds configParams; without it: sample
   LIVE_STATE_FILE              JSON list of \"model|gpuEnum\" that an earlier system submitted
   LIVE_CONFIRM                 accepted, not needed
+  SUBMITTER_PING_URL           URL of a monitor: pinged at the start and the end of a real run
 
 Exit codes:
    0  submitted: at least one task was accepted (in a dry run: would have been sent)

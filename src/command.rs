@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::env::Env;
 use crate::exit::{Exit, Hold};
 use crate::operator::{self, resolve::Named};
+use crate::ping::{self, Pinger};
 use crate::run;
 use crate::settings::{self, state_dir};
 use crate::sources::baked;
@@ -48,12 +49,14 @@ pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
 }
 
 fn cycle(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
-    let run::Ran { report, end } = run::run(args, env, clock, stop);
-    let exit = args.exit_code(end.exit);
-    if args.json {
-        print(&redacted(report.to_json(&end, exit).to_string(), &env.secrets()));
-    }
-    exit
+    ping::around(Pinger::of_run(args, env), || {
+        let run::Ran { report, end, last } = run::run(args, env, clock, stop);
+        let exit = args.exit_code(end.exit);
+        if args.json {
+            print(&redacted(report.to_json(&end, exit).to_string(), &env.secrets()));
+        }
+        (exit, redacted(last, &env.secrets()))
+    })
 }
 
 fn resolve(

@@ -52,10 +52,12 @@ impl Env {
     }
 
     /// Values that must stand in no line that is written, whichever variable holds them: those of
-    /// the credential variables, but for short ones, which other words may contain.
+    /// the credential variables and the URL of pings, but for short ones, which other words may
+    /// contain.
     #[must_use]
     pub fn secrets(&self) -> Vec<String> {
-        let values = crate::secret::VALUE_SOURCES.iter().filter_map(|name| self.get_os(name));
+        let names = crate::secret::VALUE_SOURCES.into_iter().chain([crate::ping::VARIABLE]);
+        let values = names.filter_map(|name| self.get_os(name));
         let texts = values.map(|value| value.to_string_lossy().trim().to_owned());
         texts.filter(|text| text.len() >= 8).collect()
     }

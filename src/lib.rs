@@ -23,6 +23,7 @@ pub mod marks;
 pub mod operator;
 pub mod pair;
 pub mod pause;
+pub mod ping;
 pub mod plan;
 pub mod remote;
 pub mod report;

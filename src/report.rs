@@ -276,8 +276,14 @@ impl Report {
                 self.skips.iter().map(|(reason, n)| format!("{}={n}", Field(reason))).collect();
             log::info!("[live] skipped {}", skips.join(" "));
         }
+        log::info!("{}", self.last_line(end));
+    }
+
+    /// The run's last line: everything in one.
+    #[must_use]
+    pub fn last_line(&self, end: &End) -> String {
         let Counts { submitted, rejected, in_doubt, skipped, prechecks } = self.counts;
-        log::info!(
+        format!(
             "[live] cycle result={} submitted={submitted} rejected={rejected} \
              in_doubt={in_doubt} skipped={skipped} prechecks={prechecks} requests={} \
              elapsed_ms={} reason={}",
@@ -285,7 +291,7 @@ impl Report {
             end.requests,
             end.elapsed.as_millis(),
             end.reason,
-        );
+        )
     }
 
     /// `submitted` or `held`; a dry run never says that it submitted.

@@ -21,7 +21,7 @@ use crate::journal::event::{CycleEnd, Event};
 use crate::journal::file::Opened;
 use crate::pair::Pair;
 use crate::pause::PauseFile;
-use crate::report::{End, Report};
+use crate::report::{Decision, End, Report};
 use crate::secret::Token;
 use crate::settings::{ConfigSource, Settings, read_snapshot_file};
 use crate::sources::baked::{self, Data};
@@ -36,6 +36,8 @@ pub struct Ran {
     pub report: Report,
     /// How it ended.
     pub end: End,
+    /// Its last line: that of the cycle, or the hold where there was none.
+    pub last: String,
 }
 
 /// Runs one cycle with the machine's network and disk.
@@ -51,7 +53,7 @@ pub fn run(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> Ran {
             report.hold(&hold);
             let exit = hold.reason.exit();
             let end = End { reason: hold.reason, exit, requests: 0, elapsed: clock.elapsed() };
-            return Ran { report, end };
+            return Ran { report, end, last: Decision::from(&hold).to_string() };
         }
     };
     report.hold(&hold);
@@ -59,7 +61,7 @@ pub fn run(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> Ran {
     let exit = exit::of_run(hold.reason, counts.submitted, counts.in_doubt);
     let end = End { reason: hold.reason, exit, requests, elapsed: clock.elapsed() };
     report.finish(&end);
-    Ran { report, end }
+    Ran { last: report.last_line(&end), report, end }
 }
 
 /// What a run knows before its first request.

@@ -1,5 +1,6 @@
-//! The platform over HTTP: the only sockets of the program, and the only place that shows the
-//! token to anyone. [`HttpReader`] cannot POST; [`HttpWriter`] can do nothing else.
+//! The platform over HTTP: the only sockets of the program besides those of `ping`, and the only
+//! place that shows the token to anyone. [`HttpReader`] cannot POST; [`HttpWriter`] can do nothing
+//! else.
 
 mod in_order;
 mod writer;

@@ -137,6 +137,7 @@ fn help_names_every_variable_and_exit_code() {
         "MODELHUB_BUILD_CONFIG_PATH",
         "LIVE_STATE_FILE",
         "LIVE_CONFIRM",
+        "SUBMITTER_PING_URL",
     ] {
         assert!(text.contains(name), "{name} is not in:\n{text}");
     }

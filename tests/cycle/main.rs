@@ -26,6 +26,7 @@ mod marks;
 mod missing;
 mod pausing;
 mod payloads;
+mod pings;
 mod queue;
 mod readme;
 mod reads;

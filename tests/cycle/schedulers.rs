@@ -340,6 +340,7 @@ fn the_readme_names_every_reason_and_every_setting() {
         "LIVE_CONFIRM",
         "LIVE_REJECT_COOLDOWN_HOURS",
         "LIVE_REQUEST_TIMEOUT_SECONDS",
+        "SUBMITTER_PING_URL",
     ] {
         assert!(readme.contains(name), "{name}");
     }
