@@ -1,21 +1,20 @@
 //! The command line: what may be written on it, and how loud a run is.
 
 mod bake;
+mod logging;
 mod settle;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
-use log::LevelFilter;
+use clap::{Args, Parser, Subcommand};
 
 pub use bake::{BakeCandidates, BakeLedger};
+pub use logging::{LogFormat, Logging};
 pub use settle::{Repair, Resolve};
 
-use crate::env::Env;
 use crate::exit::Exit;
 use crate::flags::Flags;
-use crate::settings::Warning;
 use crate::sync_marks::parse_date;
 
 /// Submits model verification tasks to ModelHub XC, and never one (model, GPU) pair twice.
@@ -25,9 +24,9 @@ use crate::sync_marks::parse_date;
 #[derive(Debug, Parser)]
 #[command(name = "submitter", version, max_term_width = 100)]
 pub struct Cli {
-    /// How much is logged.
+    /// How much is logged, and in which form.
     #[command(flatten)]
-    pub verbosity: Verbosity,
+    pub logging: Logging,
 
     /// What to do.
     #[command(subcommand)]
@@ -169,55 +168,6 @@ pub struct Platform {
         hide_short_help = true
     )]
     pub api_base: Option<OsString>,
-}
-
-/// How much is logged.
-#[derive(Debug, Clone, Copy, Default, Args)]
-#[allow(
-    clippy::doc_markdown,
-    rustdoc::bare_urls,
-    rustdoc::broken_intra_doc_links,
-    reason = "these comments are the help text, and a terminal shows them as they are"
-)]
-pub struct Verbosity {
-    /// Log more: -v tells each skip, -vv each request
-    /// [env: SUBMITTER_LOG=debug, =trace]
-    #[arg(short, long, verbatim_doc_comment, global = true, display_order = 1_000)]
-    #[arg(action = ArgAction::Count, conflicts_with = "quiet")]
-    pub verbose: u8,
-
-    /// Log only what needs attention
-    /// [env: SUBMITTER_LOG=error]
-    #[arg(short, long, verbatim_doc_comment, global = true, display_order = 1_000)]
-    pub quiet: bool,
-}
-
-impl Verbosity {
-    /// The level of this program's own log, and what is wrong with `SUBMITTER_LOG`. `-q` and
-    /// `-v` beat the variable, `-q` beats `-v`; a dry run tells each skip unless it is told to be quiet by `-q`.
-    #[must_use]
-    pub fn level(self, dry_run: bool, env: &Env) -> (LevelFilter, Option<Warning>) {
-        let by_flag = match self.verbose {
-            _ if self.quiet => return (LevelFilter::Error, None),
-            0 => None,
-            1 => Some(LevelFilter::Debug),
-            _ => Some(LevelFilter::Trace),
-        };
-        let (level, warning) = match by_flag {
-            Some(level) => (level, None),
-            None => level_of(env),
-        };
-        if dry_run { (level.max(LevelFilter::Debug), warning) } else { (level, warning) }
-    }
-}
-
-fn level_of(env: &Env) -> (LevelFilter, Option<Warning>) {
-    let wrong = "SUBMITTER_LOG must be off, error, warn, info, debug or trace; using info";
-    match env.get("SUBMITTER_LOG").map(|text| text.map(str::parse)) {
-        Ok(None) => (LevelFilter::Info, None),
-        Ok(Some(Ok(level))) => (level, None),
-        Ok(Some(Err(_))) | Err(_) => (LevelFilter::Info, Some(Warning(wrong.to_owned()))),
-    }
 }
 
 impl Run {

@@ -19,6 +19,7 @@ pub mod gpu;
 pub mod journal;
 mod json;
 pub mod ledger;
+pub mod logger;
 pub mod marks;
 pub mod operator;
 pub mod pair;

@@ -16,7 +16,7 @@ use crate::sources::Section;
 
 pub use data_dir::{data_dir, marks_file};
 pub use hints::{Hint, read_snapshot_file};
-pub use read::path;
+pub use read::{path, word};
 pub use reading::Reading;
 pub use state_dir::state_dir;
 

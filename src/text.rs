@@ -65,6 +65,14 @@ pub fn warn(what: impl fmt::Display) {
     log::warn!("[live] warning {}", Sentence(&what.to_string()));
 }
 
+/// The target of records that say what is under way.
+pub const PROGRESS: &str = "progress";
+
+/// Says what is under way, on a terminal and nowhere else: its stage, a colon, and how far it is.
+pub fn progress(what: fmt::Arguments<'_>) {
+    log::trace!(target: PROGRESS, "{what}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,8 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 
 use super::*;
+use crate::env::Env;
+use log::LevelFilter;
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(["submitter"].into_iter().chain(line.split(' ')))
@@ -138,6 +140,8 @@ fn help_names_every_variable_and_exit_code() {
         "LIVE_STATE_FILE",
         "LIVE_CONFIRM",
         "SUBMITTER_PING_URL",
+        "[env: SUBMITTER_LOG_FORMAT]",
+        "[env: SUBMITTER_LOG_TIMESTAMPS=1]",
     ] {
         assert!(text.contains(name), "{name} is not in:\n{text}");
     }
@@ -194,7 +198,7 @@ fn loudness_is_set_by_flags_then_the_variable_then_the_kind_of_run() {
         let cli = parse(line).unwrap();
         let env = Env::from_pairs([("SUBMITTER_LOG", variable)]);
         let dry_run = line.contains("--dry-run");
-        let found = cli.verbosity.level(dry_run, &env);
+        let found = cli.logging.level(dry_run, &env);
         assert_eq!(found, (level, None), "{line} with {variable:?}");
     }
 }
@@ -202,9 +206,9 @@ fn loudness_is_set_by_flags_then_the_variable_then_the_kind_of_run() {
 #[test]
 fn a_wrong_level_is_told_and_info() {
     let env = Env::from_pairs([("SUBMITTER_LOG", "submitter=debug")]);
-    let (level, warning) = Verbosity::default().level(false, &env);
+    let (level, warning) = Logging::default().level(false, &env);
     assert_eq!(level, LevelFilter::Info);
     assert!(warning.unwrap().to_string().contains("SUBMITTER_LOG"));
-    let (level, warning) = Verbosity::default().level(true, &env);
+    let (level, warning) = Logging::default().level(true, &env);
     assert_eq!((level, warning.is_some()), (LevelFilter::Debug, true));
 }

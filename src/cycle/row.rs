@@ -14,7 +14,7 @@ use crate::report::{Action, ConfigNote, Decision};
 use crate::sources::Candidate;
 use crate::sources::merge::Ranked;
 use crate::submit::{Attempt, Desk, Outcome, Sent};
-use crate::text::Field;
+use crate::text::{Field, progress};
 
 /// How old the knowledge behind a POST may be.
 const FRESH: Duration = Duration::from_secs(5);
@@ -64,6 +64,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             }
             let queue_before = self.queue(known);
             let fresh_until = known.read_at + FRESH;
+            progress(format_args!("submission: {} on {}", model.as_str(), pair.gpu));
             let attempt = Attempt { pair: &pair, task: &task, fresh_until };
             let (sent, ahead) = self.send(known, &attempt, rest)?;
             if sent.outcome != Outcome::Stale {
@@ -150,6 +151,8 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         }
         known.prechecked.insert(model.key());
         self.report.count_precheck();
+        let number = known.prechecked.len();
+        progress(format_args!("precheck: {} ({number} of {cap} at most)", model.as_str()));
         let ahead = known.ahead.take_if(|(of, _)| *of == model.key());
         let asked = ahead.map_or_else(|| self.api.precheck(model), |(_, blocked)| Ok(blocked));
         let blocked = match asked {

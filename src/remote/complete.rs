@@ -13,6 +13,7 @@ use super::{Names, Remote, Task};
 use crate::api::{ReadApi, ReadError, TaskId, TaskPage};
 use crate::exit::{Hold, Reason};
 use crate::gpu::Catalog;
+use crate::text::progress;
 
 /// The largest list that a second pass asks for in one page, where nothing can shift.
 const MAX_SINGLE_PAGE: u64 = 5_000;
@@ -150,6 +151,7 @@ impl<A: ReadApi> Reader<'_, A> {
     /// Reads every page into `tasks`, or until one shows a clamp or proves nothing.
     fn pages(&self, size: u64, tasks: &mut Vec<Task>) -> Result<Option<u64>, Unknown> {
         let mut proof = Proof { size, total: 0, pages: 0, tasks };
+        progress(format_args!("own tasks: first page"));
         let first = self.api.own_tasks(1, size).map_err(|error| proof.failed(1, error))?;
         let pages = first.total.div_ceil(size).max(1);
         (proof.total, proof.pages) = (first.total, pages);
@@ -161,6 +163,7 @@ impl<A: ReadApi> Reader<'_, A> {
         if end.is_none() && pages > 1 {
             let mut outcome = Ok(None);
             self.api.own_task_pages(2..=pages, size, &mut |number, page| {
+                progress(format_args!("own tasks: {number} of {pages} pages"));
                 outcome = page
                     .map_err(|error| proof.failed(number, error))
                     .and_then(|page| proof.take(number, &page, follow_clamp, &mut names));

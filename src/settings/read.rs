@@ -227,6 +227,20 @@ pub fn path(
     given.map(|given| given.path()).transpose().map_err(|wrong| Hold::because(reason, wrong))
 }
 
+/// What one of two words means that a variable may hold; without the variable, or where it holds
+/// neither, the first, and in the latter case what is wrong.
+#[must_use]
+pub fn word<T: Copy>(
+    env: &Env,
+    name: &'static str,
+    words: &[(&str, T); 2],
+) -> (T, Option<Warning>) {
+    let mut reader = Reader::new(env);
+    let mut meaning = words[0].1;
+    reader.word(&mut meaning, Given::variable(env, name), words, words[0]);
+    (meaning, reader.warnings.pop())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,6 +13,7 @@ use crate::gpu::{Catalog, Gpu, Seen};
 use crate::pair::{ModelId, ModelKey};
 use crate::secret::Token;
 use crate::settings::FootholdPages;
+use crate::text::progress;
 
 /// Time for one request.
 const REQUEST: Duration = Duration::from_secs(5);
@@ -157,8 +158,10 @@ impl<A: ReadApi> Reader<'_, A> {
         let mut slice = Slice { rows: Vec::new(), pages: 0, truncated: false };
         let mut earlier: Vec<Vec<SliceRow>> = Vec::new();
         while slice.pages < cap {
-            let page = self.page(bucket, slice.pages + 1)?;
             slice.pages += 1;
+            let (name, number) = (bucket.name(), slice.pages);
+            progress(format_args!("other users' tasks: {name}, page {number} of {cap} at most"));
+            let page = self.page(bucket, number)?;
             if page.rows.len() as u64 > self.size {
                 return Err(Dropped::Because("malformed_data"));
             }
