@@ -7,7 +7,9 @@ mod settle;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 pub use bake::{BakeCandidates, BakeLedger};
 pub use logging::{LogFormat, Logging};
@@ -168,6 +170,42 @@ pub struct Platform {
         hide_short_help = true
     )]
     pub api_base: Option<OsString>,
+}
+
+impl Cli {
+    /// Parses the command line of this process, which ends here with a hint where it is wrong.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self::try_parse().map_err(hinted).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// Says where an option belongs, or that it takes no value.
+fn hinted(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let hint = match wrong.strip_prefix("--") {
+        Some(name) => {
+            let program = Cli::command();
+            let has = |command: &&clap::Command| {
+                command.get_arguments().any(|option| option.get_long() == Some(name))
+            };
+            let commands = program.get_subcommands().filter(has).map(clap::Command::get_name);
+            let commands: Vec<_> = commands.collect();
+            if commands.is_empty() {
+                return error;
+            }
+            format!("{wrong} stands behind its command: {}", commands.join(", "))
+        }
+        None if error.kind() == ErrorKind::UnknownArgument => {
+            "the option before it takes no value".to_owned()
+        }
+        None => return error,
+    };
+    let hint = ContextValue::StyledStrs(vec![StyledStr::from(hint)]);
+    error.insert(ContextKind::Suggested, hint);
+    error
 }
 
 impl Run {

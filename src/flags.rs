@@ -46,10 +46,10 @@ pub struct Flags {
     #[arg(long, verbatim_doc_comment, value_name = "N")]
     pub queue_threshold: Option<OsString>,
 
-    /// Read other users' results to find and rank candidates; --foothold=0 turns it off
+    /// Read other users' results to find and rank candidates; --foothold 0 turns it off
     /// [env: ALL_TASKS_FOOTHOLD] [default: 0]
     #[arg(long, verbatim_doc_comment, value_name = "0|1")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    #[arg(num_args = 0..=1, default_missing_value = "1")]
     pub foothold: Option<OsString>,
 
     /// Markdown file of candidates, in place of candidates.json

@@ -4,14 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::Parser;
 use submitter::cli::{Cli, Command};
 use submitter::clock::SystemClock;
 use submitter::env::Env;
 use submitter::exit::Exit;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::of_process();
     let env = Env::of_process();
     let dry_run = matches!(&cli.command, Command::Run(run) if run.dry_run);
     if submitter::logger::start(cli.logging, dry_run, &env).is_err() {

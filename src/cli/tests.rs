@@ -1,6 +1,3 @@
-use clap::CommandFactory;
-use clap::error::ErrorKind;
-
 use super::*;
 use crate::env::Env;
 use log::LevelFilter;
@@ -69,7 +66,25 @@ fn foothold_is_a_switch_that_can_be_turned_off() {
     assert_eq!(run("run").flags.foothold, None);
     assert_eq!(run("run --foothold").flags.foothold, Some("1".into()));
     assert_eq!(run("run --foothold=0").flags.foothold, Some("0".into()));
-    assert_eq!(parse("run --foothold 0").unwrap_err().exit_code(), 2);
+    assert_eq!(run("run --foothold 0").flags.foothold, Some("0".into()));
+    let run = run("run --foothold --dry-run");
+    assert_eq!((run.flags.foothold, run.dry_run), (Some("1".into()), true));
+}
+
+#[test]
+fn a_usage_error_says_where_an_option_belongs() {
+    let said = |line: &str| hinted(parse(line).unwrap_err()).to_string();
+    for (line, hint) in [
+        ("--dry-run", "--dry-run stands behind its command: run, "),
+        ("--max-submits=1 run", "--max-submits stands behind its command: run"),
+        ("pause --data-dir d", "--data-dir stands behind its command: run, "),
+        ("run --no-precheck 0", "the option before it takes no value"),
+        ("run --dry-run=1", "unexpected value '1' for '--dry-run'"),
+        ("run --dry-rum", "'--dry-run'"),
+        ("walk", "unrecognized subcommand 'walk'"),
+    ] {
+        assert!(said(line).contains(hint), "{line}: {}", said(line));
+    }
 }
 
 #[test]

@@ -18,6 +18,10 @@ use crate::text::progress;
 /// The largest list that a second pass asks for in one page, where nothing can shift.
 const MAX_SINGLE_PAGE: u64 = 5_000;
 
+/// What to do about a list that cannot be read.
+const NEXT: &str = "; the next run reads again: if this stays, look at the network of this machine, \
+                    at MODELHUB_API_BASE, and whether the platform's web page works";
+
 /// Why a list is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
@@ -66,7 +70,7 @@ impl From<Unknown> for Hold {
             Unknown::Incomplete(_) => Self::because(Reason::LedgerIncomplete, detail),
             Unknown::Request { page, error } => error
                 .ends_cycle(&format!("GET task/page, page {page}"))
-                .unwrap_or_else(|| Self::because(Reason::LedgerRebuildFailed, detail)),
+                .unwrap_or_else(|| Self::because(Reason::LedgerRebuildFailed, detail + NEXT)),
         }
     }
 }
