@@ -136,6 +136,6 @@ fn ended(done: Result<String, Hold>) -> u8 {
 
 /// Writes a line to standard output. A reader that went away is no error of ours.
 fn print(text: &str) {
-    log::logger().flush();
+    crate::text::end_progress();
     drop(writeln!(std::io::stdout(), "{text}"));
 }

@@ -4,11 +4,11 @@
 mod line;
 mod progress;
 
-use std::io::{IsTerminal, Stderr, Write};
+use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
-use log::{LevelFilter, Log, Metadata, Record};
+use log::LevelFilter;
 use terminal_size::{Width, terminal_size_of};
 
 use self::line::Form;
@@ -28,8 +28,7 @@ const WIDTH: u16 = 80;
 pub fn start(logging: Logging, dry_run: bool, env: &Env) -> Result<(), log::SetLoggerError> {
     let (level, wrong) = logging.level(dry_run, env);
     let (format, stamps, warnings) = logging.form(env);
-    let stderr = std::io::stderr();
-    let to_person = format == LogFormat::Text && stderr.is_terminal() && is_capable(env);
+    let to_person = format == LogFormat::Text && std::io::stderr().is_terminal() && is_capable(env);
     let form = match format {
         LogFormat::Text => Form::Text {
             // https://no-color.org: set, and not empty.
@@ -44,11 +43,24 @@ pub fn start(logging: Logging, dry_run: bool, env: &Env) -> Result<(), log::SetL
         }
     };
     // Who asks for less wants no progress, and who asks for each request sees it.
-    let progress = to_person && matches!(level, LevelFilter::Info | LevelFilter::Debug);
-    let sink = Mutex::new(Sink { stderr, progress: progress.then(Progress::default) });
-    let logger = Logger { level, form, secrets: env.secrets(), clock: SystemClock::start(), sink };
-    log::set_boxed_logger(Box::new(logger))?;
-    log::set_max_level(if progress { LevelFilter::Trace } else { level });
+    let has_progress = to_person && matches!(level, LevelFilter::Info | LevelFilter::Debug);
+    let (clock, secrets) = (SystemClock::start(), env.secrets());
+    let progress = Mutex::new(Progress::default());
+    env_logger::Builder::new()
+        .filter_level(LevelFilter::Off)
+        .filter_module("submitter", level)
+        .filter_module(PROGRESS, if has_progress { LevelFilter::Trace } else { LevelFilter::Off })
+        .format(move |out, record| {
+            let text = redacted(record.args().to_string(), &secrets);
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            if record.target() == PROGRESS {
+                out.write_all(progress.draw(&text, clock.elapsed(), width()).as_bytes())
+            } else {
+                let line = form.line(record.level(), &text, clock.now());
+                write!(out, "{}{line}", progress.clear())
+            }
+        })
+        .try_init()?;
     for warning in wrong.into_iter().chain(warnings) {
         crate::text::warn(warning);
     }
@@ -60,63 +72,6 @@ fn is_capable(env: &Env) -> bool {
     env.get_os("TERM").is_some_and(|term| term != "dumb")
 }
 
-struct Logger {
-    level: LevelFilter,
-    form: Form,
-    secrets: Vec<String>,
-    clock: SystemClock,
-    sink: Mutex<Sink>,
-}
-
-struct Sink {
-    stderr: Stderr,
-    progress: Option<Progress>,
-}
-
-impl Sink {
-    /// Writes a line in one piece, since other processes may write to the same log; there is
-    /// nobody to tell if that fails.
-    fn write(&mut self, line: &str) {
-        let clear = self.progress.as_mut().map_or("", Progress::clear);
-        drop(self.stderr.write_all(format!("{clear}{line}").as_bytes()));
-    }
-
-    fn draw(&mut self, what: &str, clock: &SystemClock) {
-        let Some(progress) = &mut self.progress else { return };
-        let width = terminal_size_of(&self.stderr).map_or(WIDTH, |(Width(width), _)| width);
-        let drawn = progress.draw(what, clock.elapsed(), usize::from(width));
-        drop(self.stderr.write_all(drawn.as_bytes()));
-    }
-}
-
-impl Logger {
-    fn sink(&self) -> std::sync::MutexGuard<'_, Sink> {
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Log for Logger {
-    fn enabled(&self, about: &Metadata<'_>) -> bool {
-        let is_own = about.target().split("::").next() == Some("submitter");
-        is_own && about.level() <= self.level
-    }
-
-    fn log(&self, record: &Record<'_>) {
-        let is_progress = record.target() == PROGRESS;
-        if !is_progress && !self.enabled(record.metadata()) {
-            return;
-        }
-        let text = redacted(record.args().to_string(), &self.secrets);
-        if is_progress {
-            self.sink().draw(&text, &self.clock);
-        } else {
-            let line = self.form.line(record.level(), &text, self.clock.now());
-            self.sink().write(&line);
-        }
-    }
-
-    /// Leaves a terminal as something else may write to it.
-    fn flush(&self) {
-        self.sink().write("");
-    }
+fn width() -> usize {
+    terminal_size_of(std::io::stderr()).map_or(WIDTH, |(Width(width), _)| width).into()
 }

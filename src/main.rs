@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         log::error!("[live] a bug in submitter ended this run: please report the lines above");
         Exit::Bug.code()
     });
-    log::logger().flush();
+    submitter::text::end_progress();
     code.into()
 }
 

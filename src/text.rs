@@ -73,6 +73,11 @@ pub fn progress(what: fmt::Arguments<'_>) {
     log::trace!(target: PROGRESS, "{what}");
 }
 
+/// Leaves a terminal as something else may write to it.
+pub fn end_progress() {
+    progress(format_args!(""));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

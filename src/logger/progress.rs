@@ -18,8 +18,12 @@ pub(super) struct Progress {
 
 impl Progress {
     /// What to write so that `what` stands on the terminal, `width` columns wide; nothing where
-    /// the same stage, which is named before the colon, was drawn a moment `now` ago.
+    /// the same stage, which is named before the colon, was drawn a moment `now` ago. Of nothing,
+    /// nothing stays.
     pub(super) fn draw(&mut self, what: &str, now: Duration, width: usize) -> String {
+        if what.is_empty() {
+            return self.clear().to_owned();
+        }
         let (stage, _) = what.split_once(':').unwrap_or((what, ""));
         if self.visible && stage == self.stage && now < self.drawn_at + EVERY {
             return String::new();
@@ -56,7 +60,7 @@ mod tests {
         assert_eq!(progress.draw("own tasks: 2 of 9", ms(99), 80), "");
         assert_eq!(progress.draw("own tasks: 3 of 9", ms(100), 80), "\r\x1b[Kown tasks: 3 of 9");
         assert_eq!(progress.draw("precheck: a/b", ms(101), 80), "\r\x1b[Kprecheck: a/b");
-        assert_eq!(progress.clear(), "\r\x1b[K");
+        assert_eq!(progress.draw("", ms(101), 80), "\r\x1b[K");
         assert_eq!(progress.clear(), "");
         assert_ne!(progress.draw("precheck: a/c", ms(102), 80), "", "a log line took it away");
     }
