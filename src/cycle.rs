@@ -5,6 +5,7 @@
 mod ahead;
 mod outlook;
 mod payload;
+mod rebuild;
 mod row;
 mod settle;
 
@@ -18,12 +19,11 @@ use crate::clock::{Stop, Watch};
 use crate::exit::{Hold, Reason};
 use crate::gate;
 use crate::gpu::Gpu;
-use crate::journal::event::Event;
 use crate::journal::history::Horizon;
 use crate::ledger::Ledger;
 use crate::pair::{ModelKey, Pair};
-use crate::remote::{self, Remote, Stats, Unknown};
-use crate::report::{LedgerCounts, Report};
+use crate::remote::{Remote, Stats};
+use crate::report::Report;
 use crate::secret::Token;
 use crate::settings::{FootholdPages, Hint, Refresh};
 use crate::sources::Section;
@@ -209,56 +209,6 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         Horizon { now: self.watch.clock.now(), window, cooldown }
     }
 
-    /// One complete read, and everything else that is known to be taken.
-    fn rebuild(&mut self, known: &mut Known) -> Result<(), Hold> {
-        let baked = &self.data.ledger;
-        baked.pairs.iter().chain(self.carried_over).for_each(|pair| known.ledger.take(pair));
-        if let Err(hold) = self.read_remote(known) {
-            let reason = hold.stats_reason();
-            log::info!("[live] stats unavailable reason={reason}");
-            return Err(hold.0);
-        }
-        self.report.stats(known.stats);
-        let horizon = self.horizon();
-        let journal_marks = self.desk.history().blocks().count(&horizon);
-        self.report.ledger(LedgerCounts {
-            remote: known.remote.tasks.len() as u64,
-            baked: (baked.pairs.len() + baked.blocked.len()) as u64,
-            marks: (self.data.marks.len() + journal_marks) as u64,
-        });
-        self.desk.note(Event::Stats(known.stats))
-    }
-
-    /// Knows the remote tasks again, as the last request before a POST: in one request where that
-    /// proves as much as reading everything.
-    fn refresh(&self, known: &mut Known) -> Result<(), Hold> {
-        if self.limits.refresh == Refresh::Auto {
-            let listed = &known.accepted;
-            let catalog = &self.data.catalog;
-            let refreshed = remote::refresh(self.api, catalog, &mut known.remote, listed)?;
-            known.ledger.take_tasks(refreshed.seen.iter());
-            if refreshed.proved {
-                known.read_at = self.watch.clock.elapsed();
-                known.read_on = Some(self.watch.clock.now());
-                known.stats = known.remote.stats();
-                return Ok(());
-            }
-        }
-        self.read_remote(known).map_err(|unread| unread.0)
-    }
-
-    fn read_remote(&self, known: &mut Known) -> Result<(), ReadHold> {
-        let size = self.limits.page_size;
-        let remote =
-            remote::read_all(self.api, &self.data.catalog, size).map_err(ReadHold::from)?;
-        known.read_at = self.watch.clock.elapsed();
-        known.read_on = Some(self.watch.clock.now());
-        known.ledger.take_tasks(remote.all_seen());
-        known.stats = remote.stats();
-        known.remote = remote;
-        Ok(())
-    }
-
     /// The candidates in the order in which they are tried.
     fn candidates(&self, known: &Known) -> Result<Vec<Ranked>, Hold> {
         // Where the gate is shut anyway, other users' tasks are not worth their requests.
@@ -297,26 +247,5 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
 
     fn queue(&self, known: &Known) -> u64 {
         gate::queue(&known.stats, &known.remote, self.desk.history())
-    }
-}
-
-/// The hold of a read that proves nothing.
-struct ReadHold(Hold, Option<&'static str>);
-
-impl ReadHold {
-    fn stats_reason(&self) -> &'static str {
-        self.1.unwrap_or(self.0.reason.name())
-    }
-}
-
-impl From<Unknown> for ReadHold {
-    fn from(unknown: Unknown) -> Self {
-        let failed = match &unknown {
-            Unknown::Request { error, .. } => Some(error.reason()),
-            Unknown::Incomplete(_) => None,
-        };
-        let hold = Hold::from(unknown);
-        let stats_reason = failed.filter(|_| hold.reason == Reason::LedgerRebuildFailed);
-        Self(hold, stats_reason)
     }
 }

@@ -3,9 +3,9 @@
 //! else.
 
 mod in_order;
+mod retry;
 mod writer;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +13,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use self::in_order::in_order;
+use self::retry::{MAX_RETRIES, random_fraction, retry_wait};
 pub use self::writer::HttpWriter;
 use ureq::http::Response;
 use ureq::{Agent, Body};
@@ -34,9 +35,6 @@ const HEAD_START: Duration = Duration::from_millis(2);
 
 const MAX_BODY: u64 = 16 << 20;
 const MAX_URL: usize = 8 << 10;
-const MAX_RETRIES: u32 = 2;
-const FIRST_RETRY: Duration = Duration::from_millis(500);
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Where the platform is and how to speak to it.
 #[derive(Debug, Clone)]
@@ -280,48 +278,4 @@ fn read_answer(mut response: Response<Body>) -> Result<Answer, ureq::Error> {
     let status = response.status().as_u16();
     let body = response.body_mut().with_config().limit(MAX_BODY).read_to_vec()?;
     Ok(Answer { status, body, retry_after })
-}
-
-/// How long to wait before a GET is tried again. `Retry-After` in seconds is followed up to
-/// 30 s; a date, a sign or anything else in its place falls back to our own back-off (S10).
-fn retry_wait(retry_after: Option<&str>, retries: u32, fraction: f64) -> Duration {
-    match retry_after.map(str::trim) {
-        Some(digits) if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
-            let seconds = digits.parse().unwrap_or(u64::MAX);
-            Duration::from_secs(seconds).clamp(FIRST_RETRY, MAX_RETRY_AFTER)
-        }
-        _ => (FIRST_RETRY * 2u32.pow(retries)).mul_f64(0.5 + fraction),
-    }
-}
-
-/// From 0 to 1, so that clients that failed together do not come back together.
-#[expect(clippy::cast_precision_loss, reason = "any fraction will do")]
-fn random_fraction() -> f64 {
-    RandomState::new().build_hasher().finish() as f64 / u64::MAX as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn s10_retry_after_is_followed_within_reason() {
-        for (header, seconds) in [
-            (Some("2"), 2.0),
-            (Some(" 7 "), 7.0),
-            (Some("99999999999999999999"), 30.0),
-            (Some("3600"), 30.0),
-            (Some("0"), 0.5),
-            (Some("-5"), 1.0),
-            (Some("abc"), 1.0),
-            (Some(""), 1.0),
-            (Some("Wed, 21 Oct 2015 07:28:00 GMT"), 1.0),
-            (None, 1.0),
-        ] {
-            let wait = retry_wait(header, 1, 0.5).as_secs_f64();
-            assert!((wait - seconds).abs() < 1e-9, "{header:?}: {wait}");
-        }
-        assert!(retry_wait(None, 2, 0.0) < retry_wait(None, 2, 1.0));
-        assert!((0.0..=1.0).contains(&random_fraction()));
-    }
 }
