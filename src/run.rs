@@ -101,9 +101,7 @@ impl Local {
             hints: settings.hints.clone(),
             max_attempts: settings.max_attempts,
             max_prechecks: settings.precheck.then_some(settings.max_prechecks),
-            // A little less than a cycle, so that a run that starts early by cron's jitter is
-            // not held.
-            window: settings.cycle_seconds * 9 / 10,
+            window: settings.window(),
             cooldown: settings.cooldown_hours * 3_600,
             page_size: u64::from(settings.page_size),
             refresh: settings.refresh,

@@ -8,10 +8,12 @@ mod reading;
 mod resolve;
 mod state_dir;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::exit::Hold;
 use crate::sources::Section;
 
 pub use data_dir::{data_dir, marks_file};
@@ -28,6 +30,20 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// All that there is to say of the settings, whether a run could use them or not.
+#[derive(Debug)]
+pub struct Survey {
+    /// The settings; where one is wrong, its default, and no state folder where none is named.
+    pub settings: Settings,
+    /// What a run would tell, and go on.
+    pub warnings: Vec<Warning>,
+    /// What ends a run.
+    pub problems: Vec<Hold>,
+    /// By variable: the flag or the variable that its setting was taken from. Settings that are
+    /// not in here have their defaults.
+    pub origins: BTreeMap<&'static str, &'static str>,
 }
 
 /// What is read again before each POST.
@@ -126,6 +142,26 @@ pub struct Settings {
     pub build_config_path: Option<String>,
     /// List of taken pairs of an earlier system: default none, `LIVE_STATE_FILE`.
     pub live_state_file: Option<PathBuf>,
+}
+
+impl Survey {
+    /// Whether the setting of a variable was given, and is wrong.
+    #[must_use]
+    pub fn is_wrong(&self, variable: &str) -> bool {
+        let told = |origin: &&str| {
+            self.problems.iter().any(|hold| hold.detail.split(' ').next() == Some(*origin))
+        };
+        self.origins.get(variable).is_some_and(told)
+    }
+}
+
+impl Settings {
+    /// Seconds over which the submit cap holds: a little less than a cycle, so that a run that
+    /// starts early by cron's jitter is not held.
+    #[must_use]
+    pub fn window(&self) -> u64 {
+        self.cycle_seconds * 9 / 10
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Raw values: where they come from, and what is said of wrong ones.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -96,11 +98,13 @@ pub(super) struct Reader<'a> {
     pub(super) env: &'a Env,
     pub(super) warnings: Vec<Warning>,
     pub(super) problems: Vec<Hold>,
+    /// By variable: the flag or the variable that its setting was taken from.
+    pub(super) origins: RefCell<BTreeMap<&'static str, &'static str>>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(env: &'a Env) -> Self {
-        Self { env, warnings: Vec::new(), problems: Vec::new() }
+        Self { env, warnings: Vec::new(), problems: Vec::new(), origins: RefCell::default() }
     }
 
     /// What was given for a setting: see [`Given::find`].
@@ -111,12 +115,21 @@ impl<'a> Reader<'a> {
         variable: &'static str,
     ) -> Option<Given<'a>> {
         let value = value.into().map(OsString::as_os_str);
-        Given::find(self.env, (flag, value), variable)
+        let given = Given::find(self.env, (flag, value), variable)?;
+        self.came(variable, given.origin);
+        Some(given)
     }
 
     /// What was given for a setting that has no flag.
     pub(super) fn variable(&self, name: &'static str) -> Option<Given<'a>> {
-        Given::variable(self.env, name)
+        let given = Given::variable(self.env, name)?;
+        self.came(name, name);
+        Some(given)
+    }
+
+    /// Notes where a setting was taken from.
+    pub(super) fn came(&self, variable: &'static str, origin: &'static str) {
+        self.origins.borrow_mut().insert(variable, origin);
     }
 
     pub(super) fn warn(&mut self, text: String) {
@@ -142,6 +155,7 @@ impl<'a> Reader<'a> {
         } else {
             let (from, to) = range.into_inner();
             let wrong = given.wrong(&format!("a whole number from {from} to {to}"));
+            self.origins.borrow_mut().retain(|_, origin| *origin != given.origin);
             self.warn(format!("{wrong}; using {slot}"));
         }
     }

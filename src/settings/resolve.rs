@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::read::Reader;
-use super::{ConfigSource, FootholdPages, Refresh, Settings, Warning, address, hints, state_dir};
+use super::state_dir::find as find_state_dir;
+use super::{ConfigSource, FootholdPages, Refresh, Settings, Survey, Warning, address, hints};
 use crate::env::Env;
 use crate::exit::{Hold, Reason};
 use crate::flags::Flags;
@@ -30,6 +31,23 @@ impl Settings {
         env: &Env,
         read_file: &dyn Fn(&Path) -> io::Result<String>,
     ) -> Result<(Self, Vec<Warning>), Hold> {
+        let Survey { settings, warnings, problems, .. } = Self::survey(flags, env, read_file);
+        match problems.first() {
+            None => Ok((settings, warnings)),
+            Some(first) => {
+                let details: Vec<&str> = problems.iter().map(|hold| hold.detail.as_str()).collect();
+                Err(Hold::because(first.reason, details.join("; ")))
+            }
+        }
+    }
+
+    /// Resolves every setting as [`Self::resolve`] does, and goes on past wrong ones.
+    #[must_use]
+    pub fn survey(
+        flags: &Flags,
+        env: &Env,
+        read_file: &dyn Fn(&Path) -> io::Result<String>,
+    ) -> Survey {
         let mut settings = Self::defaults();
         let mut reader = Reader::new(env);
         strategy(&mut settings, &mut reader, flags);
@@ -40,21 +58,16 @@ impl Settings {
         payload(&mut settings, &mut reader);
         settings.hints = hints::read(env, read_file);
         // Last, so that its absence is the reason only where nothing else is wrong.
-        match state_dir(flags.state_dir.as_deref(), env) {
-            Ok((path, warnings)) => {
+        match find_state_dir(flags.state_dir.as_deref(), env) {
+            Ok((path, origin, warnings)) => {
                 settings.state_dir = path;
+                reader.came("SUBMITTER_STATE_DIR", origin);
                 reader.warnings.extend(warnings);
             }
             Err(hold) => reader.problems.push(hold),
         }
-        match reader.problems.first() {
-            None => Ok((settings, reader.warnings)),
-            Some(first) => {
-                let details = reader.problems.iter().map(|hold| hold.detail.as_str());
-                let details: Vec<&str> = details.collect();
-                Err(Hold::because(first.reason, details.join("; ")))
-            }
-        }
+        let Reader { warnings, problems, origins, .. } = reader;
+        Survey { settings, warnings, problems, origins: origins.into_inner() }
     }
 
     /// What an empty environment gives, but for the two settings that have no default.
@@ -137,10 +150,16 @@ fn limits(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {
     r.number(&mut s.max_attempts, g, 1..=MANY);
     let words = [("0", false), ("1", true)];
     r.word(&mut s.precheck, r.variable("LIVE_PRECHECK"), &words, words[1]);
-    s.precheck &= !flags.no_precheck;
+    if flags.no_precheck {
+        s.precheck = false;
+        r.came("LIVE_PRECHECK", "--no-precheck");
+    }
     let allow = r.variable("SUBMITTER_ALLOW_NETWORK_STATE");
     r.word(&mut s.allow_network_state, allow, &words, words[0]);
-    s.allow_network_state |= flags.allow_network_state;
+    if flags.allow_network_state {
+        s.allow_network_state = true;
+        r.came("SUBMITTER_ALLOW_NETWORK_STATE", "--allow-network-state");
+    }
     let g = r.given("--max-prechecks", &flags.max_prechecks, "LIVE_MAX_PRECHECKS_PER_CYCLE");
     r.number(&mut s.max_prechecks, g, 1..=MANY);
     let g = r.given("--cycle-seconds", &flags.cycle_seconds, "LIVE_CYCLE_SECONDS");

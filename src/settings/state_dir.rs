@@ -18,10 +18,15 @@ use crate::exit::{Hold, Reason};
 /// [`Reason::NoStateFolder`] when nothing names a folder, or the flag or `SUBMITTER_STATE_DIR`
 /// is not a path.
 pub fn state_dir(flag: Option<&OsStr>, env: &Env) -> Result<(PathBuf, Vec<Warning>), Hold> {
+    find(flag, env).map(|(path, _, warnings)| (path, warnings))
+}
+
+/// The state folder and the flag or the variable that names it.
+pub(super) fn find(flag: Option<&OsStr>, env: &Env) -> Result<Found, Hold> {
     let mut warnings = Vec::new();
     if let Some(given) = Given::find(env, ("--state-dir", flag), "SUBMITTER_STATE_DIR") {
         return match given.path() {
-            Ok(path) => absolute(path).map(|path| (path, warnings)),
+            Ok(path) => absolute(path).map(|path| (path, given.origin, warnings)),
             Err(wrong) => Err(Hold::because(Reason::NoStateFolder, wrong)),
         };
     }
@@ -30,14 +35,14 @@ pub fn state_dir(flag: Option<&OsStr>, env: &Env) -> Result<(PathBuf, Vec<Warnin
         .get_os("STATE_DIRECTORY")
         .and_then(|list| std::env::split_paths(list).find(|path| !path.as_os_str().is_empty()));
     if let Some(path) = by_systemd {
-        return absolute(path).map(|path| (path, warnings));
+        return absolute(path).map(|path| (path, "STATE_DIRECTORY", warnings));
     }
     for (base, under) in [("XDG_STATE_HOME", "submitter"), ("HOME", ".local/state/submitter")] {
         let Some(path) = env.get_os(base).map(Path::new) else {
             continue;
         };
         if path.is_absolute() {
-            return Ok((path.join(under), warnings));
+            return Ok((path.join(under), base, warnings));
         }
         warnings.push(Warning(format!(
             "{base} is not an absolute path: passed over in the choice of the state folder"
@@ -49,6 +54,9 @@ pub fn state_dir(flag: Option<&OsStr>, env: &Env) -> Result<(PathBuf, Vec<Warnin
          and HOME names one; name it with --state-dir DIR",
     ))
 }
+
+/// The folder, what names it, and what is to be told.
+type Found = (PathBuf, &'static str, Vec<Warning>);
 
 /// A path that is the same folder from wherever a run starts, and as it was meant.
 fn absolute(path: PathBuf) -> Result<PathBuf, Hold> {
