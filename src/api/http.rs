@@ -4,6 +4,7 @@
 
 mod in_order;
 mod retry;
+pub mod route;
 mod writer;
 
 use std::ops::{ControlFlow, RangeInclusive};
@@ -54,23 +55,8 @@ pub struct Endpoint<'a> {
 }
 
 impl Endpoint<'_> {
-    /// An agent that follows nothing, and that gives up in time. Plain http is for loopback
-    /// alone, and a proxy there would be another host that sees the token.
     fn agent(&self, idle_connections: usize) -> Agent {
-        let https = self.base.starts_with("https://");
-        let mut config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .https_only(https)
-            .user_agent(concat!("submitter/", env!("CARGO_PKG_VERSION")))
-            .accept("application/json")
-            .timeout_global(Some(self.timeout))
-            .max_idle_connections(idle_connections)
-            .max_idle_connections_per_host(idle_connections);
-        if !https {
-            config = config.proxy(None);
-        }
-        config.build().into()
+        agent(self.base, self.timeout, idle_connections)
     }
 
     /// What failed, and where.
@@ -81,6 +67,25 @@ impl Endpoint<'_> {
     fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
+}
+
+/// An agent that follows nothing, and that gives up in time. Plain http is for loopback alone,
+/// and a proxy there would be another host that sees the token.
+fn agent(base: &str, timeout: Duration, idle_connections: usize) -> Agent {
+    let https = base.starts_with("https://");
+    let mut config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .https_only(https)
+        .user_agent(concat!("submitter/", env!("CARGO_PKG_VERSION")))
+        .accept("application/json")
+        .timeout_global(Some(timeout))
+        .max_idle_connections(idle_connections)
+        .max_idle_connections_per_host(idle_connections);
+    if !https {
+        config = config.proxy(None);
+    }
+    config.build().into()
 }
 
 /// The reading half: GET only.
