@@ -1,13 +1,15 @@
 //! Writing files so that a crash leaves the old one or the new one, whole.
 
-use std::ffi::OsString;
 pub mod mounts;
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::fs::{Access, AtFlags};
 
 use crate::clock::Clock;
 
@@ -142,6 +144,35 @@ fn temporary_name(path: &Path) -> OsString {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new-");
     name
+}
+
+/// Whether this process's user may read and write a file, or make files in a folder. Asks the
+/// system, and leaves nothing behind.
+///
+/// # Errors
+/// Why not: the permissions, a disk that is mounted to be read only.
+pub fn may_write(path: &Path) -> io::Result<()> {
+    let is_dir = fs::metadata(path)?.is_dir();
+    let search = if is_dir { Access::EXEC_OK } else { Access::empty() };
+    let wanted = Access::READ_OK | Access::WRITE_OK | search;
+    Ok(rustix::fs::accessat(rustix::fs::CWD, path, wanted, AtFlags::EACCESS)?)
+}
+
+/// Bytes that this user may still write where a folder is; 0 where no file can be made.
+///
+/// # Errors
+/// The system does not say.
+pub fn free_space(dir: &Path) -> io::Result<u64> {
+    let found = rustix::fs::statvfs(dir)?;
+    // Some file systems count no files at all.
+    let no_more_files = found.f_files > 0 && found.f_favail == 0;
+    Ok(if no_more_files { 0 } else { found.f_bavail.saturating_mul(found.f_frsize) })
+}
+
+/// The number of the user that this process acts as.
+#[must_use]
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 /// The folder that a file is in.

@@ -62,6 +62,12 @@ impl Env {
         texts.filter(|text| text.len() >= 8).collect()
     }
 
+    /// The names of all variables that are set, not empty, and named in UTF-8.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let set = self.variables.iter().filter(|(_, value)| !value.is_empty());
+        set.filter_map(|(name, _)| name.to_str())
+    }
+
     /// The value of a variable as text; `None` where it is unset or empty.
     ///
     /// # Errors

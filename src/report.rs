@@ -263,6 +263,12 @@ impl Report {
         self.ledger = Some(ledger);
     }
 
+    /// What was decided so far, in order.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
     /// How many of each so far.
     #[must_use]
     pub fn counts(&self) -> Counts {

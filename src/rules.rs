@@ -45,6 +45,12 @@ fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Row>, D::Error
 }
 
 impl Rules {
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Reads the text of a `banned.json`.
     ///
     /// # Errors

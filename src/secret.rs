@@ -29,6 +29,13 @@ impl Token {
         &self.0
     }
 
+    /// `text`, which is to be printed, without the credential in it, unless that is so short that
+    /// other words may contain it.
+    #[must_use]
+    pub fn taken_out_of(&self, text: String) -> String {
+        if self.0.len() < 8 { text } else { text.replace(&self.0, "(redacted)") }
+    }
+
     /// Whether `text`, which came from outside and may be printed, holds the credential.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {

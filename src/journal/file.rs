@@ -233,6 +233,30 @@ pub fn peek(dir: &Path, now: u64) -> Result<(History, usize), Hold> {
     Ok((history, length))
 }
 
+/// The hold of a run that would find the journal locked, with who holds it and for how long; none
+/// where nobody does. The shared lock that finds it out is given back at once.
+///
+/// # Errors
+/// The journal cannot be opened or locked.
+pub fn held(dir: &Path, now: u64, deadline: Duration) -> io::Result<Option<Hold>> {
+    let path = dir.join(JOURNAL);
+    let file = match disk::require_regular(&path).and_then(|()| File::open(path)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => Ok(Some(held_by_another(dir, now, deadline))),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The journal's path in a state folder.
+#[must_use]
+pub fn path_in(dir: &Path) -> PathBuf {
+    dir.join(JOURNAL)
+}
+
 fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
     match open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

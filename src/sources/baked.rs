@@ -6,6 +6,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+mod survey;
+
+pub use self::survey::{own_files, problems};
 pub use super::baked_ledger::BakedLedger;
 use super::{Candidate, candidates, not_there, read_text};
 use crate::exit::{Hold, Reason};
