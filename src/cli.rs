@@ -1,6 +1,7 @@
 //! The command line: what may be written on it, and how loud a run is.
 
 mod bake;
+mod check;
 mod logging;
 mod settle;
 
@@ -12,6 +13,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 pub use bake::{BakeCandidates, BakeLedger};
+pub use check::Check;
 pub use logging::{LogFormat, Logging};
 pub use settle::{Repair, Resolve};
 
@@ -40,6 +42,8 @@ pub struct Cli {
 pub enum Command {
     /// Run one cycle: read the own tasks, choose candidates, submit what is free
     Run(Box<Run>),
+    /// Look at all that a run needs, and say what to mend; changes nothing
+    Check(Box<Check>),
     /// Write a pending file as candidates.json, in the order in which it would be tried
     BakeCandidates(BakeCandidates),
     /// Add pairs and models that must not be submitted to submitted-ledger.json

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use crate::access::Access;
 use crate::bake;
-use crate::cli::{Cli, Command, Resolve, Run, SyncMarks};
+use crate::check::check;
+use crate::cli::{Check, Cli, Command, Resolve, Run, SyncMarks};
 use crate::clock::Clock;
 use crate::env::Env;
 use crate::exit::{Exit, Hold};
@@ -23,6 +24,7 @@ use crate::text::redacted;
 pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
     match &cli.command {
         Command::Run(args) => cycle(args, env, clock, stop),
+        Command::Check(args) => look(args, env, clock, stop),
         Command::BakeCandidates(args) => ended(bake::candidates(args, env)),
         Command::BakeLedger(args) => ended(bake::ledger(args, env, clock, stop)),
         Command::SyncMarks(args) => ended(sync_marks(args, env, clock)),
@@ -57,6 +59,16 @@ fn cycle(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
         }
         (exit, redacted(last, &env.secrets()))
     })
+}
+
+fn look(args: &Check, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
+    let findings = check(args, env, clock, stop);
+    if args.json {
+        print(&serde_json::to_string(&findings).unwrap_or_default());
+    } else {
+        print(&findings.to_string());
+    }
+    findings.exit().code()
 }
 
 fn resolve(

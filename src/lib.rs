@@ -5,6 +5,7 @@ pub mod access;
 pub mod account;
 pub mod api;
 pub mod bake;
+pub mod check;
 pub mod cli;
 pub mod clock;
 pub mod codes;

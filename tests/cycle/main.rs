@@ -13,6 +13,7 @@ mod account;
 mod ahead;
 mod answers;
 mod caps;
+mod check;
 mod config;
 mod crash;
 mod credential;
