@@ -16,6 +16,7 @@ use crate::cycle::{Cycle, Limits, Sending, Slices};
 use crate::disk::mounts::network_file_system;
 use crate::env::Env;
 use crate::exit::{self, Hold, Reason};
+use crate::flags::Flags;
 use crate::journal;
 use crate::journal::event::{CycleEnd, Event};
 use crate::journal::file::Opened;
@@ -43,9 +44,31 @@ pub struct Ran {
 /// Runs one cycle with the machine's network and disk.
 #[must_use]
 pub fn run(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> Ran {
-    let mut report = Report::new(args.dry_run, clock.now());
+    if args.dry_run {
+        return rehearse(&args.flags, env, clock, stop);
+    }
+    let report = Report::new(false, clock.now());
+    ran(report, &args.flags, env, clock, stop, submitting)
+}
+
+/// Runs a cycle that does all but write: it gets nothing that can POST, takes no lock, and leaves
+/// no file.
+#[must_use]
+pub fn rehearse(flags: &Flags, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> Ran {
+    let report = Report::new(true, clock.now());
+    ran(report, flags, env, clock, stop, |table, _, report| rehearsed(table, report))
+}
+
+fn ran(
+    mut report: Report,
+    flags: &Flags,
+    env: &Env,
+    clock: &dyn Clock,
+    stop: &AtomicBool,
+    desk: AtDesk,
+) -> Ran {
     let outcome =
-        Local::prepare(args, env).map(|local| cycle(args, &local, clock, stop, &mut report));
+        Local::prepare(flags, env).map(|local| cycle(&local, clock, stop, &mut report, desk));
     let (hold, requests) = match outcome {
         Ok(ended) => ended,
         Err(hold) => {
@@ -74,8 +97,8 @@ struct Local {
 
 impl Local {
     /// Settings, data files, credential, in this order.
-    fn prepare(args: &Run, env: &Env) -> Result<Self, Hold> {
-        let (settings, warnings) = Settings::resolve(&args.flags, env, &read_snapshot_file)?;
+    fn prepare(flags: &Flags, env: &Env) -> Result<Self, Hold> {
+        let (settings, warnings) = Settings::resolve(flags, env, &read_snapshot_file)?;
         for warning in warnings {
             crate::text::warn(warning);
         }
@@ -88,7 +111,7 @@ impl Local {
             Some(path) => carried_over::read(path, &data.catalog)?,
             None => Vec::new(),
         };
-        let token_file = args.flags.token_file.as_deref().map(Path::new);
+        let token_file = flags.token_file.as_deref().map(Path::new);
         let token = credential(env, token_file)?;
         Ok(Self { settings, data, carried_over, token })
     }
@@ -143,13 +166,16 @@ fn load(settings: &Settings) -> Result<Data, Hold> {
     Ok(data)
 }
 
+/// What is done at the desk of a real cycle or of a rehearsal.
+type AtDesk = fn(&Table<'_>, Endpoint<'_>, &mut Report) -> Result<Hold, Hold>;
+
 /// One cycle, real or rehearsed: its hold, and how many requests it made.
 fn cycle(
-    args: &Run,
     local: &Local,
     clock: &dyn Clock,
     stop: &AtomicBool,
     report: &mut Report,
+    desk: AtDesk,
 ) -> (Hold, u64) {
     let settings = &local.settings;
     let deadline = Duration::from_secs(settings.deadline_seconds);
@@ -163,25 +189,34 @@ fn cycle(
         requests: Arc::new(AtomicU64::new(0)),
     };
     let reader = HttpReader::new(endpoint.clone(), settings.read_connections, &local.data.catalog);
-    let pause = PauseFile::in_dir(&settings.state_dir);
     let table = Table { local, reader: &reader, watch };
-    let hold = if args.dry_run {
-        journal::file::peek(&settings.state_dir, clock.now()).map(|(history, torn)| {
-            tell_opening(&settings.state_dir, false, torn);
-            table.run(&mut Rehearsal { history, pause, watch }, report).0
-        })
-    } else {
-        open(settings, clock.now(), deadline).map(|opened| {
-            tell_opening(&settings.state_dir, opened.created, opened.torn);
-            let writer = HttpWriter::new(endpoint);
-            let mut desk = Live { journal: opened.journal, writer, pause, watch };
-            let (hold, account) = table.run(&mut desk, report);
-            let hold = note_end(&mut desk, hold, report, reader.requests());
-            keep(&settings.state_dir, account);
-            hold
-        })
-    };
-    (hold.unwrap_or_else(|hold| hold), reader.requests())
+    let hold = desk(&table, endpoint, report).unwrap_or_else(|hold| hold);
+    (hold, reader.requests())
+}
+
+fn rehearsed(table: &Table<'_>, report: &mut Report) -> Result<Hold, Hold> {
+    let (dir, watch) = (&table.local.settings.state_dir, table.watch);
+    let (history, torn) = journal::file::peek(dir, watch.clock.now())?;
+    tell_opening(dir, false, torn);
+    let pause = PauseFile::in_dir(dir);
+    Ok(table.run(&mut Rehearsal { history, pause, watch }, report).0)
+}
+
+fn submitting(
+    table: &Table<'_>,
+    endpoint: Endpoint<'_>,
+    report: &mut Report,
+) -> Result<Hold, Hold> {
+    let (settings, watch) = (&table.local.settings, table.watch);
+    let dir = &settings.state_dir;
+    let opened = open(settings, watch.clock.now(), watch.deadline)?;
+    tell_opening(dir, opened.created, opened.torn);
+    let (writer, pause) = (HttpWriter::new(endpoint), PauseFile::in_dir(dir));
+    let mut desk = Live { journal: opened.journal, writer, pause, watch };
+    let (hold, account) = table.run(&mut desk, report);
+    let hold = note_end(&mut desk, hold, report, table.reader.requests());
+    keep(dir, account);
+    Ok(hold)
 }
 
 /// Opens the journal, unless two hosts could both hold its lock.

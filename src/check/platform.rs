@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Findings, Item, Status};
 use crate::api::http::{Endpoint, HttpReader};
 use crate::api::{NewTask, Precheck, ReadApi, ReadError, TaskPage};
-use crate::cli::{Check, Run};
+use crate::cli::Check;
 use crate::clock::{Clock, Watch};
 use crate::env::Env;
 use crate::exit::{Exit, Hold, Reason};
@@ -57,7 +57,7 @@ impl Platform<'_> {
             watch: Watch { clock: self.clock, deadline, stop: self.stop },
             requests: Arc::new(AtomicU64::new(0)),
         };
-        let api: &dyn ReadApi = &HttpReader::new(endpoint, 1, catalog);
+        let api = HttpReader::new(endpoint, 1, catalog);
         let page = match api.own_tasks(1, MOST) {
             Ok(page) => page,
             Err(error) => return vec![failed("tasks", "GET task/page", &error)],
@@ -128,12 +128,11 @@ impl Platform<'_> {
         }
         let mut flags = self.args.flags.clone();
         flags.max_attempts = Some("1".into());
-        let args = Run { dry_run: true, flags, ..Run::default() };
         let level = log::max_level();
         if level < log::LevelFilter::Debug {
             log::set_max_level(log::LevelFilter::Off);
         }
-        let ran = run::run(&args, self.env, self.clock, self.stop);
+        let ran = run::rehearse(&flags, self.env, self.clock, self.stop);
         log::set_max_level(level);
         let decisions = ran.report.decisions();
         match decisions.iter().find(|decision| decision.action == Action::Plan) {
