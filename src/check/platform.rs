@@ -239,3 +239,58 @@ fn build_config(path: &str, error: Option<&ReadError>) -> Item {
             .todo("correct MODELHUB_BUILD_CONFIG_PATH; until then the sample is sent"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{TaskId, TaskRow};
+
+    /// A page of these ids, of a list of `total`, as the answer to a request for [`MOST`] rows.
+    fn page(ids: &[u64], size: u64, total: u64) -> TaskPage {
+        let row = |id: &u64| TaskRow {
+            id: TaskId(*id),
+            model: "a/b".into(),
+            card: "A_1".into(),
+            status: "running".into(),
+            verify_result: None,
+            points: 0.0,
+        };
+        TaskPage { current: 1, size, total, rows: ids.iter().map(row).collect(), unreadable: 0 }
+    }
+
+    #[test]
+    fn the_page_size_that_the_server_allows_is_told() {
+        for (page, configured, says) in [
+            (page(&[], 1_000, 0), 100, "ok page_size: the list is empty"),
+            (page(&[2, 1], 1_000, 2), 100, "ok page_size: the server allows 1000"),
+            (page(&[3, 2, 1], 1_000, 3), 2, "-> set LIVE_PAGE_SIZE to 1000 for fewer requests"),
+            (page(&[3, 2], 2, 3), 3, "each read begins twice -> set LIVE_PAGE_SIZE to 2"),
+            (page(&[3, 2], 2, 3), 2, "ok page_size: the server allows 2 rows"),
+            (page(&[3, 2], 1_000, 3), 1_000, "2 rows of 3 where 1000 are announced -> set LIVE"),
+        ] {
+            let line = page_size(&page, configured).to_string();
+            assert!(line.contains(says), "{says} in {line}");
+        }
+    }
+
+    #[test]
+    fn the_order_that_the_short_refresh_needs_is_strict() {
+        for (ids, refresh, status) in [
+            (&[][..], Refresh::Auto, Status::Ok),
+            (&[3, 2, 1], Refresh::Auto, Status::Ok),
+            (&[3, 3], Refresh::Auto, Status::Warn),
+            (&[1, 2], Refresh::Auto, Status::Warn),
+            (&[1, 2], Refresh::Full, Status::Ok),
+        ] {
+            let item = tasks(&page(ids, 1_000, ids.len() as u64), refresh);
+            assert_eq!(item.status, status, "{item}");
+        }
+        for odd in [
+            TaskPage { unreadable: 1, ..page(&[1], 1_000, 2) },
+            TaskPage { current: 2, ..page(&[1], 1_000, 1) },
+        ] {
+            let item = tasks(&odd, Refresh::Auto);
+            assert_eq!(item.reason, Some(Reason::LedgerIncomplete), "{item}");
+        }
+    }
+}

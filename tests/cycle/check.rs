@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::kit::{Ended, Machine};
-use crate::platform::Account;
+use crate::platform::{Account, Fault, Kind, Trigger};
 use crate::secrets::{SECRET, assert_silent};
 
 fn account() -> Account {
@@ -95,6 +95,8 @@ fn a_sound_machine_passes_and_its_run_submits() {
         assert!(of(name) > 0, "{name}");
     }
     assert!(!machine.state().exists());
+    let prechecks = machine.platform.count(Kind::Precheck);
+    assert_eq!(prechecks, 2, "one of its own, and a rehearsal that ends with the first submission");
     machine.cycle(0);
     assert_eq!(look(&machine, &["-v"]).code, 10, "both candidates are submitted");
 }
@@ -124,6 +126,34 @@ fn faults_do_not_hide_each_other() {
         assert_eq!(ended.stdout.lines().filter(names).count(), 1, "{}", ended.stdout);
     }
     assert_eq!(machine.asked(), 1, "one request, without the credential");
+}
+
+/// What hangs on a wrong setting is left alone: its default is another file, another host.
+#[test]
+fn no_default_takes_the_place_of_a_wrong_setting() {
+    let mut machine = machine(account());
+    machine.set("MODELHUB_API_BASE", "http://modelhub.org.cn").set("SUBMITTER_DATA_DIR", "~/data");
+    machine.set("SUBMITTER_STATE_DIR", "state");
+    let ended = look(&machine, &[]);
+    let skipped = ended.stdout.lines().filter_map(|line| line.strip_prefix("[check] skip "));
+    let skipped: Vec<_> = skipped.map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(skipped, ["data", "state", "network"], "{}", ended.stdout);
+    let looked = ["data", "journal", "pause", "proxy", "dns", "connection", "rehearsal"];
+    for item in looked {
+        assert!(!ended.stdout.contains(&format!("ok {item}: ")), "{}", ended.stdout);
+    }
+}
+
+/// The queue is that of a run: with submissions of ours that the list does not show, where one
+/// page shows all of it.
+#[test]
+fn the_queue_counts_what_the_list_does_not_show() {
+    let machine = machine(account());
+    machine.platform.fault(Trigger::every(Kind::Add), Fault::fin());
+    machine.cycle(20);
+    let open = machine.platform.own_tasks().iter().filter(|task| !task.is_finished()).count();
+    let queue = format!("ok queue: {} unfinished tasks, threshold 95", open + 2);
+    look(&machine, &[]).finding(&queue);
 }
 
 #[test]
