@@ -33,6 +33,8 @@ pub(super) fn items(settings: &Settings, clock: &dyn Clock) -> (Option<History>,
         Err(hold) => {
             items.push(Item::hold("journal", hold));
             items.push(pause(PauseFile::in_dir(dir).read()));
+            let unknown = |item| Item::skip(item, "not known without the journal");
+            items.extend(["in_doubt", "hourly_cap"].map(unknown));
             return (None, items);
         }
     };

@@ -234,7 +234,8 @@ pub fn peek(dir: &Path, now: u64) -> Result<(History, usize), Hold> {
 }
 
 /// The hold of a run that would find the journal locked, with who holds it and for how long; none
-/// where nobody does. The shared lock that finds it out is given back at once.
+/// where nobody does. The shared lock that finds it out is given back at once; a run that starts
+/// in that very moment holds with `another_run`, as beside any other.
 ///
 /// # Errors
 /// The journal cannot be opened or locked.
