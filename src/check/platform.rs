@@ -102,9 +102,12 @@ impl Platform<'_> {
             Err(hold) => {
                 // A hint that cannot be read blocks every run until somebody mends it.
                 let is_blind = self.settings.hints.iter().any(|hint| hint.depth.is_none());
-                let is_mended = queue >= threshold || !is_blind;
-                let status = if is_mended { Status::Warn } else { Status::Fail };
-                Item { status, ..Item::hold("queue", hold) }
+                let item = Item::hold("queue", hold);
+                if is_blind && queue < threshold {
+                    Item { status: Status::Fail, ..item }
+                } else {
+                    item
+                }
             }
         }
     }

@@ -21,7 +21,8 @@ const AMPLE: u64 = 32 << 20;
 /// What the journal says, where it can be read, and what is to be said of the folder.
 pub(super) fn items(settings: &Settings, clock: &dyn Clock) -> (Option<History>, Vec<Item>) {
     let (dir, now) = (settings.state_dir.as_path(), clock.now());
-    let mut items = vec![folder(dir), network(dir, settings.allow_network_state)];
+    let mut items =
+        vec![folder(dir), file_system(network_file_system(dir), settings.allow_network_state)];
     let deadline = Duration::from_secs(settings.deadline_seconds);
     items.push(match held(dir, now, deadline) {
         Ok(Some(hold)) => Item::hold("lock", hold),
@@ -79,7 +80,8 @@ fn room(found: &str, free: std::io::Result<u64>) -> Item {
     let todo = "make room on its disk";
     match free {
         Ok(0) => {
-            let hold = Hold::because(Reason::StateWriteFailed, format!("{found}, and is full"));
+            let hold =
+                Hold::because(Reason::StateWriteFailed, format!("{found}, but its disk is full"));
             Item::hold("state", hold).todo(todo)
         }
         Ok(free) if free < AMPLE => {
@@ -91,12 +93,12 @@ fn room(found: &str, free: std::io::Result<u64>) -> Item {
 }
 
 /// Two hosts can hold one lock on a network file system.
-fn network(dir: &Path, is_allowed: bool) -> Item {
-    match network_file_system(dir) {
+fn file_system(network: Option<String>, is_allowed: bool) -> Item {
+    match network {
         None => Item::ok("file_system", "local, as far as the system says"),
         Some(kind) => {
             let found =
-                format!("{} is on {kind}: a lock may not exclude another host", dir.display());
+                format!("the state folder is on {kind}: a lock may not exclude another host");
             if is_allowed {
                 Item::warn("file_system", found).todo("see that one host alone ever runs")
             } else {
@@ -193,6 +195,18 @@ mod tests {
             assert!(item.found.contains(says), "{item}");
         }
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2, "nothing was made");
+    }
+
+    #[test]
+    fn a_network_file_system_needs_a_word_of_the_operator() {
+        for (kind, is_allowed, status, reason) in [
+            (None, false, Status::Ok, None),
+            (Some("nfs4"), true, Status::Warn, None),
+            (Some("nfs4"), false, Status::Fail, Some(Reason::NetworkState)),
+        ] {
+            let item = file_system(kind.map(str::to_owned), is_allowed);
+            assert_eq!((item.status, item.reason), (status, reason), "{item}");
+        }
     }
 
     #[test]
