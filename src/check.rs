@@ -185,6 +185,7 @@ pub fn check(args: &Check, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> F
     let settings = &survey.settings;
     let mut findings = Findings::default();
     findings.add(settings::items(&survey, env));
+    findings.add(settings::pings(&args.flags, env));
     let (chosen, items) = token::items(args.flags.token_file.as_deref().map(Path::new), env);
     findings.add(items);
     let (data, items) = data::items(&survey);

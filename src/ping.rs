@@ -14,6 +14,7 @@ use ureq::http::Uri;
 use crate::cli::Run;
 use crate::env::Env;
 use crate::exit::Exit;
+use crate::flags::Flags;
 use crate::secret;
 use crate::settings::Reading;
 use crate::text::Field;
@@ -50,16 +51,30 @@ impl Pinger {
     /// no pings are sent: a monitor must not stop a run.
     #[must_use]
     pub fn of_run(args: &Run, env: &Env) -> Option<Self> {
-        let url = env.get_os(VARIABLE).filter(|_| !args.dry_run)?;
-        let pinger = match url.to_str() {
-            None => Err("is not UTF-8"),
-            Some(url) if holds_credential(url, args, env) => Err("holds the token"),
-            Some(url) => Self::parse(url, platform(args, env).as_ref()),
-        };
+        let pinger = Self::configured(&args.flags, env).filter(|_| !args.dry_run)?;
         let tell = |wrong: &&str| {
             crate::text::warn(format_args!("{VARIABLE} {wrong}: no pings are sent"));
         };
         pinger.inspect_err(tell).ok()
+    }
+
+    /// The pinger of real runs; none where no URL is given.
+    ///
+    /// # Errors
+    /// What is wrong with the URL, in words that follow the name of the variable.
+    #[must_use]
+    pub fn configured(flags: &Flags, env: &Env) -> Option<Result<Self, &'static str>> {
+        Some(match env.get_os(VARIABLE)?.to_str() {
+            None => Err("is not UTF-8"),
+            Some(url) if holds_credential(url, flags, env) => Err("holds the token"),
+            Some(url) => Self::parse(url, platform(flags, env).as_ref()),
+        })
+    }
+
+    /// The host that is pinged.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
     }
 
     /// Reads `http[s]://host[:port][/path][?query]`, anywhere but at the platform.
@@ -134,8 +149,8 @@ fn agent(host: &str) -> Agent {
 }
 
 /// Where the platform is, as far as the settings say so.
-fn platform(args: &Run, env: &Env) -> Option<Uri> {
-    Reading::resolve(&args.flags, env).ok()?.0.api_base.parse().ok()
+fn platform(flags: &Flags, env: &Env) -> Option<Uri> {
+    Reading::resolve(flags, env).ok()?.0.api_base.parse().ok()
 }
 
 /// The host and the port that a URL leads to.
@@ -146,8 +161,8 @@ fn place(uri: &Uri) -> (String, u16) {
 }
 
 /// Whether somebody has put a credential into the URL, which would carry it to another host.
-fn holds_credential(url: &str, args: &Run, env: &Env) -> bool {
-    let file = args.flags.token_file.as_deref().map(std::path::Path::new);
+fn holds_credential(url: &str, flags: &Flags, env: &Env) -> bool {
+    let file = flags.token_file.as_deref().map(std::path::Path::new);
     secret::choose(env, file).is_ok_and(|chosen| chosen.token.is_in(url))
         || env.secrets().iter().any(|secret| secret != url && url.contains(secret))
 }

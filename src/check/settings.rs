@@ -4,13 +4,21 @@ use std::path::PathBuf;
 
 use super::{Item, Status};
 use crate::env::Env;
+use crate::flags::Flags;
+use crate::ping::{self, Pinger};
 use crate::settings::{ConfigSource, FootholdPages, Refresh, Settings, Survey};
 
 /// How the names of our variables begin, where few others do.
 const PREFIXES: [&str; 3] = ["LIVE_", "SUBMITTER_", "ALL_TASKS_"];
 
 /// Variables of such a name that are no settings of a run.
-const OTHERS: [&str; 2] = ["LIVE_CONFIRM", "SUBMITTER_LOG"];
+const OTHERS: [&str; 5] = [
+    "LIVE_CONFIRM",
+    "SUBMITTER_LOG",
+    "SUBMITTER_LOG_FORMAT",
+    "SUBMITTER_LOG_TIMESTAMPS",
+    ping::VARIABLE,
+];
 
 /// What was given, what is left at its default, and everything that is wrong.
 pub(super) fn items(survey: &Survey, env: &Env) -> Vec<Item> {
@@ -44,6 +52,14 @@ pub(super) fn items(survey: &Survey, env: &Env) -> Vec<Item> {
     }
     items.push(Item::ok("settings", format!("defaults: {}", defaults.join(", "))));
     items
+}
+
+/// Where the pings of real runs go, where they go anywhere. None is sent.
+pub(super) fn pings(flags: &Flags, env: &Env) -> Option<Item> {
+    Some(match Pinger::configured(flags, env)? {
+        Ok(pinger) => Item::ok("ping", format!("real runs ping {}", pinger.host())),
+        Err(wrong) => Item::warn("ping", format!("{} {wrong}: no pings are sent", ping::VARIABLE)),
+    })
 }
 
 /// Every setting by its variable. The strategy is not told: people paste the token there.
@@ -104,7 +120,6 @@ mod tests {
 
     use super::*;
     use crate::cli::Cli;
-    use crate::flags::Flags;
 
     fn of(flags: &Flags, pairs: &[(&str, &str)]) -> Vec<String> {
         let env = Env::from_pairs(pairs.iter().copied());

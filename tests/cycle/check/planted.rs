@@ -14,7 +14,7 @@ use crate::secrets::SECRET;
 type Plant = fn(&mut Machine) -> &'static str;
 
 /// Each with the beginning of the finding's line, and the exit code of the check.
-const PLANTED: [(&str, i32, Plant); 28] = [
+const PLANTED: [(&str, i32, Plant); 29] = [
     ("FAIL settings (missing_strategy_id): ", 32, |machine| {
         machine.set("STRATEGY_ID", "");
         "set STRATEGY_ID"
@@ -38,6 +38,10 @@ const PLANTED: [(&str, i32, Plant); 28] = [
     ("warn settings: ", 0, |machine| {
         machine.set("LIVE_MAX_SUBMIT_PER_CYCLE", "1");
         "LIVE_MAX_SUBMIT_PER_CYCLE is no setting"
+    }),
+    ("warn ping: ", 0, |machine| {
+        machine.set("SUBMITTER_PING_URL", "monitor/path-of-a-secret");
+        "SUBMITTER_PING_URL is not a whole URL"
     }),
     ("FAIL token (invalid_token): ", 31, |machine| {
         machine.set("XC_TOKEN", &format!("\"{SECRET}\""));
