@@ -25,6 +25,7 @@ const PLANTED: [(&str, i32, Plant); 29] = [
     }),
     ("FAIL settings (invalid_api_base): ", 32, |machine| {
         machine.set("MODELHUB_API_BASE", "http://modelhub.org.cn");
+        machine.set("ALL_PROXY", "http://127.0.0.1:9");
         "would send the token unencrypted"
     }),
     ("FAIL settings (data_read_failed): ", 32, |machine| {
