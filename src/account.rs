@@ -10,7 +10,7 @@ use crate::api::TaskId;
 use crate::disk;
 use crate::gpu::Gpu;
 use crate::pair::ModelKey;
-use crate::remote::{State, Task};
+use crate::remote::{State, Stats, Task};
 
 const FILE: &str = "account.jsonl";
 const VERSION: u32 = 1;
@@ -45,8 +45,10 @@ pub struct Next {
 pub struct Seen {
     /// Its number.
     pub id: TaskId,
-    /// Its model.
+    /// Its model. Not necessarily an `org/name`: the platform may list others.
     pub model: ModelKey,
+    /// Where the name is no plain id: every other model that it could mean.
+    pub or_models: Box<[ModelKey]>,
     /// Its card; none where the name could mean any.
     pub gpu: Option<Gpu>,
     /// How it stands.
@@ -55,24 +57,57 @@ pub struct Seen {
     pub points: f64,
 }
 
-type Row = (TaskId, ModelKey, Option<Gpu>, State, f64);
+type Row = (TaskId, Names, Option<Gpu>, State, f64);
+
+/// The models that a task could be of, as text.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Names {
+    One(String),
+    Many(String, Box<[String]>),
+}
 
 impl From<Row> for Seen {
-    fn from((id, model, gpu, state, points): Row) -> Self {
-        Self { id, model, gpu, state, points }
+    fn from((id, names, gpu, state, points): Row) -> Self {
+        // A key is what reading it again yields, also where it is no model of ours.
+        let key = |name: &str| ModelKey::seen(name).swap_remove(0);
+        let (model, or_models) = match names {
+            Names::One(name) => (key(&name), Box::default()),
+            Names::Many(name, others) => {
+                (key(&name), others.iter().map(|name| key(name)).collect())
+            }
+        };
+        Self { id, model, or_models, gpu, state, points }
     }
 }
 
 impl From<Seen> for Row {
-    fn from(Seen { id, model, gpu, state, points }: Seen) -> Self {
-        (id, model, gpu, state, points)
+    fn from(Seen { id, model, or_models, gpu, state, points }: Seen) -> Self {
+        let others: Box<[String]> = or_models.iter().map(ToString::to_string).collect();
+        let name = model.to_string();
+        let names = if others.is_empty() { Names::One(name) } else { Names::Many(name, others) };
+        (id, names, gpu, state, points)
     }
 }
 
 impl From<Task> for Seen {
-    fn from(Task { id, model, gpu, state, points, .. }: Task) -> Self {
+    fn from(Task { id, model, or_models, gpu, state, points }: Task) -> Self {
         let points = if points.is_finite() { points } else { 0.0 };
-        Self { id, model, gpu, state, points }
+        Self { id, model, or_models, gpu, state, points }
+    }
+}
+
+impl From<Seen> for Task {
+    fn from(Seen { id, model, or_models, gpu, state, points }: Seen) -> Self {
+        Self { id, model, or_models, gpu, state, points }
+    }
+}
+
+impl Account {
+    /// The tasks in numbers.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats::of(self.tasks.iter().map(|task| (task.state, task.points)))
     }
 }
 
@@ -145,6 +180,7 @@ mod tests {
         let task = |id, gpu: Option<&str>, state| Seen {
             id: TaskId(id),
             model: ModelKey::parse("org/model").unwrap(),
+            or_models: Box::default(),
             gpu: gpu.map(Gpu::verbatim),
             state,
             points: 12.5,
@@ -169,6 +205,20 @@ mod tests {
         for account in [account(), Account::default()] {
             keep(dir.path(), &account).unwrap();
             assert_eq!(read(dir.path()).unwrap(), Some(account));
+        }
+    }
+
+    /// The platform may list models that no candidate can be, and names that could mean several.
+    #[test]
+    fn a_task_of_any_name_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["gpt2", "模型 ", "a/b/c", "Org/Model (v2)", "", "İ"] {
+            let mut models = ModelKey::seen(name);
+            let model = models.remove(0);
+            let seen = Seen { model, or_models: models.into(), ..account().tasks[0].clone() };
+            let account = Account { tasks: vec![seen], ..account() };
+            keep(dir.path(), &account).unwrap();
+            assert_eq!(read(dir.path()).unwrap(), Some(account), "{name}");
         }
     }
 

@@ -141,6 +141,32 @@ pub struct Stats {
     pub points: f64,
 }
 
+impl Stats {
+    /// Tasks, each by how it stands and its points, in numbers.
+    #[must_use]
+    pub fn of(tasks: impl Iterator<Item = (State, f64)>) -> Self {
+        let mut stats = Self::default();
+        for (state, points) in tasks {
+            stats.total += 1;
+            *match state {
+                State::Open => &mut stats.queue,
+                State::Passed => &mut stats.verify_pass,
+                State::NotPassed => &mut stats.verify_fail,
+                State::Failed => &mut stats.failed,
+                State::Other => &mut stats.unknown,
+            } += 1;
+            if state == State::Passed {
+                stats.points += points;
+            }
+        }
+        // Points are for looking at; numbers beyond all sense are not.
+        if !stats.points.is_finite() {
+            stats.points = 0.0;
+        }
+        stats
+    }
+}
+
 /// A complete list of the own tasks.
 #[derive(Debug, Clone, Default)]
 pub struct Remote {
@@ -156,24 +182,7 @@ impl Remote {
     /// The list in numbers.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let mut stats = Stats { total: self.tasks.len() as u64, ..Stats::default() };
-        for task in &self.tasks {
-            *match task.state {
-                State::Open => &mut stats.queue,
-                State::Passed => &mut stats.verify_pass,
-                State::NotPassed => &mut stats.verify_fail,
-                State::Failed => &mut stats.failed,
-                State::Other => &mut stats.unknown,
-            } += 1;
-            if task.state == State::Passed {
-                stats.points += task.points;
-            }
-        }
-        // Points are for looking at; numbers beyond all sense are not.
-        if !stats.points.is_finite() {
-            stats.points = 0.0;
-        }
-        stats
+        Stats::of(self.tasks.iter().map(|task| (task.state, task.points)))
     }
 
     /// For looking tasks up.
