@@ -3,6 +3,7 @@
 //! [`Report`].
 
 mod ahead;
+pub mod before;
 mod outlook;
 mod payload;
 mod rebuild;
@@ -18,7 +19,6 @@ use crate::api::{Precheck, ReadApi, TaskId};
 use crate::clock::{Stop, Watch};
 use crate::exit::{Hold, Reason};
 use crate::gate;
-use crate::gpu::Gpu;
 use crate::journal::history::Horizon;
 use crate::ledger::Ledger;
 use crate::pair::{ModelKey, Pair};
@@ -53,6 +53,14 @@ pub struct Limits {
     pub page_size: u64,
     /// What is read again before each POST.
     pub refresh: Refresh,
+}
+
+impl Limits {
+    /// The times by which the journal's records are judged at `now`, in seconds since 1970.
+    #[must_use]
+    pub fn horizon(&self, now: u64) -> Horizon {
+        Horizon { now, window: self.window, cooldown: self.cooldown }
+    }
 }
 
 /// What is sent with every task.
@@ -138,7 +146,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
 
     fn story(&mut self, known: &mut Known) -> Result<(), Hold> {
         self.pause()?;
-        self.known_cards()?;
+        before::known_cards(self.desk.history(), &self.data.catalog)?;
         self.hourly_cap(known)?;
         self.rebuild(known)?;
         self.settle(known)?;
@@ -164,49 +172,23 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         self.desk.pause().map_or(Ok(()), |pause| Err(paused(&pause)))
     }
 
-    /// Whether the catalogue still knows every card of the journal by the name that it had. One
-    /// that was renamed would be free again under its new name.
-    fn known_cards(&self) -> Result<(), Hold> {
-        let catalog = &self.data.catalog;
-        let renamed = |gpu: &&Gpu| catalog.find(gpu.as_str()) != Some(gpu);
-        let cards = self.desk.history().submissions().map(|(pair, _)| &pair.gpu);
-        match cards.filter(renamed).min() {
-            None => Ok(()),
-            Some(gpu) => {
-                let what =
-                    format!("the journal has submitted on {gpu}, which gpus.json names otherwise");
-                let next = "keep the enum as it was";
-                Err(Hold::because(Reason::DataReadFailed, format!("{what}: {next}")))
-            }
-        }
-    }
-
     /// The submit cap over the trailing window: counted from the journal, so that a crontab of
     /// `* * * * *` submits no more than an hourly one (S13).
     fn hourly_cap(&self, known: &mut Known) -> Result<(), Hold> {
-        let horizon = self.horizon();
-        let ahead = self.desk.history().dated_ahead(&horizon);
+        let (history, horizon) = (self.desk.history(), self.horizon());
+        let ahead = history.dated_ahead(&horizon);
         if ahead > 0 {
             log::warn!(
                 "[live] warning {ahead} journal records are dated ahead of the clock and are not \
                  counted: check the machine's time"
             );
         }
-        known.earlier_submits = self.desk.history().submitted_within(&horizon);
-        if known.earlier_submits < self.limits.max_submits {
-            return Ok(());
-        }
-        let Limits { max_submits, window, .. } = self.limits;
-        let detail = format!(
-            "{} submitted in the last {window} s, cap {max_submits}",
-            known.earlier_submits
-        );
-        Err(Hold::because(Reason::HourlyCap, detail))
+        known.earlier_submits = history.submitted_within(&horizon);
+        before::hourly_cap(known.earlier_submits, self.limits)
     }
 
     fn horizon(&self) -> Horizon {
-        let Limits { window, cooldown, .. } = *self.limits;
-        Horizon { now: self.watch.clock.now(), window, cooldown }
+        self.limits.horizon(self.watch.clock.now())
     }
 
     /// The candidates in the order in which they are tried.

@@ -20,6 +20,7 @@ pub mod gpu;
 pub mod journal;
 mod json;
 pub mod ledger;
+pub mod local;
 pub mod logger;
 pub mod marks;
 pub mod operator;

@@ -3,9 +3,12 @@
 use std::fmt;
 
 use crate::gpu::{Catalog, Gpu};
+use crate::journal::history::{History, Horizon};
+use crate::ledger::Ledger;
 use crate::pair::{BadModel, ModelId, ModelKey, Pair};
 use crate::rules::Rules;
 use crate::sources::Candidate;
+use crate::sources::baked::Data;
 
 /// Why a candidate, or a card of it, is passed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +118,54 @@ pub fn pick(
         }
     }
     Pick { pair: None, marked }
+}
+
+/// What is known of candidates and pairs from every source: a run judges by it, and `explain`.
+#[derive(Debug, Clone, Copy)]
+pub struct Judge<'a> {
+    /// The data files.
+    pub data: &'a Data,
+    /// Pairs that are taken, but for those of the journal.
+    pub ledger: &'a Ledger,
+    /// The journal.
+    pub history: &'a History,
+    /// The times by which its records are judged.
+    pub horizon: Horizon,
+}
+
+impl Judge<'_> {
+    /// Whether a row may be submitted at all.
+    ///
+    /// # Errors
+    /// As [`screen`].
+    pub fn screen(&self, candidate: &Candidate) -> Result<ModelId, Skip> {
+        screen(candidate, &self.data.rules, |model| self.data.ledger.blocked.contains(model))
+    }
+
+    /// The cards of a row, as [`cards`].
+    #[must_use]
+    pub fn cards(&self, candidate: &Candidate) -> Vec<Gpu> {
+        cards(candidate, &self.data.catalog)
+    }
+
+    /// The first card of a model that is free, as [`pick`].
+    #[must_use]
+    pub fn pick(&self, model: &ModelId, cards: &[Gpu]) -> Pick {
+        pick(&model.key(), cards, |pair| self.is_taken(pair), |pair| self.mark(pair))
+    }
+
+    /// Whether a pair is taken, by any source.
+    #[must_use]
+    pub fn is_taken(&self, pair: &Pair) -> bool {
+        self.ledger.is_taken(pair) || self.history.takes(pair)
+    }
+
+    /// The code for which the platform is known not to take a pair.
+    #[must_use]
+    pub fn mark(&self, pair: &Pair) -> Option<i64> {
+        let baked = self.data.marks.get(pair).map(|code| i64::from(*code));
+        baked.or_else(|| self.history.blocks().code(pair, &self.horizon))
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::api::ReadApi;
 use crate::api::http::{Endpoint, HttpReader, HttpWriter};
 use crate::cli::Run;
 use crate::clock::{Clock, Watch};
-use crate::cycle::{Cycle, Limits, Sending, Slices};
+use crate::cycle::{Cycle, Sending, Slices};
 use crate::disk::mounts::network_file_system;
 use crate::env::Env;
 use crate::exit::{self, Hold, Reason};
@@ -20,15 +20,12 @@ use crate::flags::Flags;
 use crate::journal;
 use crate::journal::event::{CycleEnd, Event};
 use crate::journal::file::Opened;
-use crate::pair::Pair;
+use crate::local::Local;
 use crate::pause::PauseFile;
 use crate::report::{Decision, End, Report};
 use crate::secret::Token;
-use crate::settings::{ConfigSource, Settings, read_snapshot_file};
-use crate::sources::baked::{self, Data};
-use crate::sources::{carried_over, pending};
+use crate::settings::{Settings, read_snapshot_file};
 use crate::submit::{Desk, Live, Rehearsal};
-use crate::text::Sentence;
 
 /// A run's report and its end.
 #[derive(Debug)]
@@ -67,8 +64,7 @@ fn ran(
     stop: &AtomicBool,
     desk: AtDesk,
 ) -> Ran {
-    let outcome =
-        Local::prepare(flags, env).map(|local| cycle(&local, clock, stop, &mut report, desk));
+    let outcome = Prepared::of(flags, env).map(|run| cycle(&run, clock, stop, &mut report, desk));
     let (hold, requests) = match outcome {
         Ok(ended) => ended,
         Err(hold) => {
@@ -88,51 +84,22 @@ fn ran(
 }
 
 /// What a run knows before its first request.
-struct Local {
-    settings: Settings,
-    data: Data,
-    carried_over: Vec<Pair>,
+struct Prepared {
+    local: Local,
     token: Token,
 }
 
-impl Local {
+impl Prepared {
     /// Settings, data files, credential, in this order.
-    fn prepare(flags: &Flags, env: &Env) -> Result<Self, Hold> {
-        let (settings, warnings) = Settings::resolve(flags, env, &read_snapshot_file)?;
-        for warning in warnings {
-            crate::text::warn(warning);
-        }
-        for hint in settings.hints.iter().filter(|hint| hint.depth.is_none()) {
-            // It blocks every run until somebody mends it: --quiet must not hide that.
-            log::error!("[live] warning {}", Sentence(&hint.detail));
-        }
-        let data = load(&settings)?;
-        let carried_over = match &settings.live_state_file {
-            Some(path) => carried_over::read(path, &data.catalog)?,
-            None => Vec::new(),
-        };
+    fn of(flags: &Flags, env: &Env) -> Result<Self, Hold> {
+        let local = Local::read(Settings::resolve(flags, env, &read_snapshot_file)?)?;
         let token_file = flags.token_file.as_deref().map(Path::new);
         let token = credential(env, token_file)?;
-        Ok(Self { settings, data, carried_over, token })
-    }
-
-    fn limits(&self) -> Limits {
-        let settings = &self.settings;
-        Limits {
-            max_submits: settings.max_submits,
-            queue_threshold: settings.queue_threshold,
-            hints: settings.hints.clone(),
-            max_attempts: settings.max_attempts,
-            max_prechecks: settings.precheck.then_some(settings.max_prechecks),
-            window: settings.window(),
-            cooldown: settings.cooldown_hours * 3_600,
-            page_size: u64::from(settings.page_size),
-            refresh: settings.refresh,
-        }
+        Ok(Self { local, token })
     }
 
     fn slices(&self) -> Option<Slices<'_>> {
-        let settings = &self.settings;
+        let settings = &self.local.settings;
         settings.foothold.then_some(Slices {
             pages: settings.foothold_pages,
             section: settings.pending_section,
@@ -141,29 +108,9 @@ impl Local {
     }
 
     fn sending(&self) -> Sending {
-        let build_config = match (self.settings.config_source, &self.settings.build_config_path) {
-            (ConfigSource::Sample, _) => Err("sample_chosen"),
-            (ConfigSource::BuildConfig, None) => Err("not_configured"),
-            (ConfigSource::BuildConfig, Some(_)) => Ok(()),
-        };
-        Sending { strategy_id: self.settings.strategy_id.clone(), build_config }
+        let strategy_id = self.local.settings.strategy_id.clone();
+        Sending { strategy_id, build_config: self.local.build_config() }
     }
-}
-
-/// The data files, with the candidates of the pending files in place of their own where any is
-/// named.
-fn load(settings: &Settings) -> Result<Data, Hold> {
-    let (md, txt) = (settings.pending_md.as_deref(), settings.pending_txt.as_deref());
-    let is_pending = md.is_some() || txt.is_some();
-    let mut data = baked::load(settings.data_dir.as_deref(), !is_pending)?;
-    if is_pending {
-        let pending = pending::load(md, txt, settings.pending_section, &data.catalog)?;
-        for what in pending.refused {
-            crate::text::warn(what);
-        }
-        data.candidates = pending.candidates;
-    }
-    Ok(data)
 }
 
 /// What is done at the desk of a real cycle or of a rehearsal.
@@ -171,12 +118,13 @@ type AtDesk = fn(&Table<'_>, Endpoint<'_>, &mut Report) -> Result<Hold, Hold>;
 
 /// One cycle, real or rehearsed: its hold, and how many requests it made.
 fn cycle(
-    local: &Local,
+    run: &Prepared,
     clock: &dyn Clock,
     stop: &AtomicBool,
     report: &mut Report,
     desk: AtDesk,
 ) -> (Hold, u64) {
+    let Prepared { local, token } = run;
     let settings = &local.settings;
     let deadline = Duration::from_secs(settings.deadline_seconds);
     let watch = Watch { clock, deadline, stop };
@@ -184,18 +132,18 @@ fn cycle(
         base: &settings.api_base,
         build_config_path: settings.build_config_path.as_deref(),
         timeout: settings.request_timeout,
-        token: &local.token,
+        token,
         watch,
         requests: Arc::new(AtomicU64::new(0)),
     };
     let reader = HttpReader::new(endpoint.clone(), settings.read_connections, &local.data.catalog);
-    let table = Table { local, reader: &reader, watch };
+    let table = Table { run, reader: &reader, watch };
     let hold = desk(&table, endpoint, report).unwrap_or_else(|hold| hold);
     (hold, reader.requests())
 }
 
 fn rehearsed(table: &Table<'_>, report: &mut Report) -> Result<Hold, Hold> {
-    let (dir, watch) = (&table.local.settings.state_dir, table.watch);
+    let (dir, watch) = (&table.run.local.settings.state_dir, table.watch);
     let (history, torn) = journal::file::peek(dir, watch.clock.now())?;
     tell_opening(dir, false, torn);
     let pause = PauseFile::in_dir(dir);
@@ -207,7 +155,7 @@ fn submitting(
     endpoint: Endpoint<'_>,
     report: &mut Report,
 ) -> Result<Hold, Hold> {
-    let (settings, watch) = (&table.local.settings, table.watch);
+    let (settings, watch) = (&table.run.local.settings, table.watch);
     let dir = &settings.state_dir;
     let opened = open(settings, watch.clock.now(), watch.deadline)?;
     tell_opening(dir, opened.created, opened.torn);
@@ -235,21 +183,22 @@ fn open(settings: &Settings, now: u64, deadline: Duration) -> Result<Opened, Hol
 
 /// What a cycle needs besides its desk.
 struct Table<'a> {
-    local: &'a Local,
+    run: &'a Prepared,
     reader: &'a HttpReader<'a>,
     watch: Watch<'a>,
 }
 
 impl Table<'_> {
     fn run(&self, desk: &mut impl Desk, report: &mut Report) -> (Hold, Option<Account>) {
+        let Prepared { local, .. } = self.run;
         let cycle = Cycle {
             api: self.reader,
             desk,
-            data: &self.local.data,
-            carried_over: &self.local.carried_over,
-            slices: self.local.slices(),
-            limits: &self.local.limits(),
-            sending: &self.local.sending(),
+            data: &local.data,
+            carried_over: &local.carried_over,
+            slices: self.run.slices(),
+            limits: &local.limits(),
+            sending: &self.run.sending(),
             watch: self.watch,
             report,
         };

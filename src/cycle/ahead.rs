@@ -51,11 +51,12 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         {
             return None;
         }
-        let is_taken = |other: &Pair| other == pair || self.is_taken(known, other);
+        let judge = self.judge(known);
+        let is_taken = |other: &Pair| other == pair || judge.is_taken(other);
         let due = rest.iter().find_map(|Ranked { candidate, .. }| {
-            let model = self.screen(candidate).ok()?;
-            let cards = plan::cards(candidate, &self.data.catalog);
-            plan::pick(&model.key(), &cards, is_taken, |pair| self.mark(pair)).pair?;
+            let model = judge.screen(candidate).ok()?;
+            let cards = judge.cards(candidate);
+            plan::pick(&model.key(), &cards, is_taken, |pair| judge.mark(pair)).pair?;
             Some(model)
         })?;
         let is_asked = |key: &ModelKey| {

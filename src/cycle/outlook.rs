@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Cycle, Known};
 use crate::account::{Account, Next};
 use crate::api::ReadApi;
-use crate::plan;
+use crate::plan::Judge;
 use crate::sources::Candidate;
 use crate::submit::Desk;
 
@@ -30,15 +30,14 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     fn next(&self, known: &Known) -> Vec<Next> {
         let mut models = HashSet::new();
         let rows = known.candidates.iter().take(LOOK_AT).map(|ranked| &ranked.candidate);
-        let free = rows.filter_map(|candidate| self.free(known, candidate));
+        let judge = self.judge(known);
+        let free = rows.filter_map(|candidate| free(&judge, candidate));
         free.filter(|next| models.insert(next.model.to_ascii_lowercase())).take(NEXT).collect()
     }
+}
 
-    fn free(&self, known: &Known, candidate: &Candidate) -> Option<Next> {
-        let model = self.screen(candidate).ok()?;
-        let cards = plan::cards(candidate, &self.data.catalog);
-        let is_taken = |pair: &_| self.is_taken(known, pair);
-        let pair = plan::pick(&model.key(), &cards, is_taken, |pair| self.mark(pair)).pair?;
-        Some(Next { model: model.as_str().to_owned(), gpu: pair.gpu })
-    }
+fn free(judge: &Judge<'_>, candidate: &Candidate) -> Option<Next> {
+    let model = judge.screen(candidate).ok()?;
+    let pair = judge.pick(&model, &judge.cards(candidate)).pair?;
+    Some(Next { model: model.as_str().to_owned(), gpu: pair.gpu })
 }

@@ -8,8 +8,8 @@ use crate::codes::{self, Class};
 use crate::exit::{Hold, Reason};
 use crate::gpu::Gpu;
 use crate::journal::event::Event;
-use crate::pair::{ModelId, ModelKey, Pair};
-use crate::plan::{self, Skip};
+use crate::pair::{ModelId, Pair};
+use crate::plan::{Judge, Skip};
 use crate::report::{Action, ConfigNote, Decision};
 use crate::sources::Candidate;
 use crate::sources::merge::Ranked;
@@ -30,7 +30,8 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         candidate: &Candidate,
         rest: &[Ranked],
     ) -> Result<(), Hold> {
-        let model = match self.screen(candidate) {
+        let judge = self.judge(known);
+        let model = match judge.screen(candidate) {
             Ok(model) => model,
             Err(skip) => {
                 let shown = ModelId::parse(&candidate.address)
@@ -39,7 +40,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
                 return Ok(());
             }
         };
-        let cards = plan::cards(candidate, &self.data.catalog);
+        let cards = judge.cards(candidate);
         if self.pick(known, &model, &cards).is_none() {
             self.skip(model.as_str(), None, &Skip::AllDone);
             return Ok(());
@@ -59,7 +60,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             };
             self.refresh(known)?;
             self.gate(known)?;
-            if self.is_taken(known, &pair) {
+            if self.judge(known).is_taken(&pair) {
                 continue;
             }
             let queue_before = self.queue(known);
@@ -81,33 +82,21 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         }
     }
 
-    /// Whether a row may be submitted at all.
-    pub(super) fn screen(&self, candidate: &Candidate) -> Result<ModelId, Skip> {
-        let is_blocked = |model: &ModelKey| self.data.ledger.blocked.contains(model);
-        plan::screen(candidate, &self.data.rules, is_blocked)
+    /// What is known of candidates and pairs by now.
+    pub(super) fn judge<'a>(&'a self, known: &'a Known) -> Judge<'a> {
+        let (ledger, history) = (&known.ledger, self.desk.history());
+        Judge { data: self.data, ledger, history, horizon: self.horizon() }
     }
 
     /// The first card of a model that is free, telling each marked one once.
     fn pick(&mut self, known: &mut Known, model: &ModelId, cards: &[Gpu]) -> Option<Pair> {
-        let is_taken = |pair: &Pair| self.is_taken(known, pair);
-        let pick = plan::pick(&model.key(), cards, is_taken, |pair| self.mark(pair));
+        let pick = self.judge(known).pick(model, cards);
         for (pair, code) in pick.marked {
             if known.told_marks.insert(pair.clone()) {
                 self.skip(model.as_str(), Some(&pair.gpu), &Skip::Marked(code));
             }
         }
         pick.pair
-    }
-
-    /// Whether a pair is taken, by any source.
-    pub(super) fn is_taken(&self, known: &Known, pair: &Pair) -> bool {
-        known.ledger.is_taken(pair) || self.desk.history().takes(pair)
-    }
-
-    /// The code for which the platform is known not to take a pair.
-    pub(super) fn mark(&self, pair: &Pair) -> Option<i64> {
-        let baked = self.data.marks.get(pair).map(|code| i64::from(*code));
-        baked.or_else(|| self.desk.history().blocks().code(pair, &self.horizon()))
     }
 
     fn skip(&mut self, model: &str, gpu: Option<&Gpu>, skip: &Skip) {
@@ -171,7 +160,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         };
         for (gpu, code) in &blocked {
             let pair = Pair::new(model.key(), gpu.clone());
-            if self.mark(&pair).is_none() {
+            if self.judge(known).mark(&pair).is_none() {
                 known.told_marks.insert(pair);
                 self.skip(model.as_str(), Some(gpu), &Skip::MarkedByPrecheck(*code));
             }

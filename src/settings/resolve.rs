@@ -31,7 +31,25 @@ impl Settings {
         env: &Env,
         read_file: &dyn Fn(&Path) -> io::Result<String>,
     ) -> Result<(Self, Vec<Warning>), Hold> {
-        let Survey { settings, warnings, problems, .. } = Self::survey(flags, env, read_file);
+        Self::judged(Self::survey(flags, env, read_file))
+    }
+
+    /// The same for a command that submits nothing, and so needs no strategy.
+    ///
+    /// # Errors
+    /// As [`Self::resolve`].
+    pub fn resolve_to_look(
+        flags: &Flags,
+        env: &Env,
+        read_file: &dyn Fn(&Path) -> io::Result<String>,
+    ) -> Result<(Self, Vec<Warning>), Hold> {
+        let mut survey = Self::survey(flags, env, read_file);
+        survey.problems.retain(|problem| problem.reason != Reason::MissingStrategyId);
+        Self::judged(survey)
+    }
+
+    fn judged(survey: Survey) -> Result<(Self, Vec<Warning>), Hold> {
+        let Survey { settings, warnings, problems, .. } = survey;
         match problems.first() {
             None => Ok((settings, warnings)),
             Some(first) => {
