@@ -7,6 +7,8 @@ use crate::account::{Account, Next};
 use crate::api::ReadApi;
 use crate::plan::Judge;
 use crate::sources::Candidate;
+use crate::sources::foothold::Snapshot;
+use crate::sources::merge;
 use crate::submit::Desk;
 
 /// So many of the next pairs are kept, and so many candidates looked at for them at the most.
@@ -28,8 +30,13 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
 
     /// The pairs that the next run would try first, if nothing changed until then.
     fn next(&self, known: &Known) -> Vec<Next> {
-        let mut models = HashSet::new();
-        let rows = known.candidates.iter().take(LOOK_AT).map(|ranked| &ranked.candidate);
+        let (data, mut models) = (self.data, HashSet::new());
+        let ranked = match &*known.candidates {
+            // Held before it came to them: the next run starts from the list.
+            [] => &*merge::merge(&data.candidates, &Snapshot::default(), &data.catalog, None),
+            ranked => ranked,
+        };
+        let rows = ranked.iter().take(LOOK_AT).map(|ranked| &ranked.candidate);
         let judge = self.judge(known);
         let free = rows.filter_map(|candidate| free(&judge, candidate));
         free.filter(|next| models.insert(next.model.to_ascii_lowercase())).take(NEXT).collect()
