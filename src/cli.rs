@@ -3,6 +3,7 @@
 mod bake;
 mod check;
 mod logging;
+mod look;
 mod settle;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 pub use bake::{BakeCandidates, BakeLedger};
 pub use check::Check;
 pub use logging::{LogFormat, Logging};
+pub use look::{Explain, Status};
 pub use settle::{Repair, Resolve};
 
 use crate::exit::Exit;
@@ -44,6 +46,10 @@ pub enum Command {
     Run(Box<Run>),
     /// Look at all that a run needs, and say what to mend; changes nothing
     Check(Box<Check>),
+    /// Say how the account and the last run stand, by the state folder alone
+    Status(Status),
+    /// Say what is known of a model, and what the next run would do with it
+    Explain(Box<Explain>),
     /// Write a pending file as candidates.json, in the order in which it would be tried
     BakeCandidates(BakeCandidates),
     /// Add pairs and models that must not be submitted to submitted-ledger.json

@@ -1,9 +1,12 @@
 //! The commands: each one's end as an exit code, and what it prints for a person or a machine.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
 
 use crate::access::Access;
 use crate::bake;
@@ -12,11 +15,13 @@ use crate::cli::{Check, Cli, Command, Resolve, Run, SyncMarks};
 use crate::clock::Clock;
 use crate::env::Env;
 use crate::exit::{Exit, Hold};
+use crate::explain;
 use crate::operator::{self, resolve::Named};
 use crate::ping::{self, Pinger};
 use crate::run;
 use crate::settings::{self, state_dir};
 use crate::sources::baked;
+use crate::status::Status;
 use crate::sync_marks::{self, Sync};
 use crate::text::redacted;
 
@@ -25,6 +30,21 @@ pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
     match &cli.command {
         Command::Run(args) => cycle(args, env, clock, stop),
         Command::Check(args) => look(args, env, clock, stop),
+        Command::Status(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
+            let status = Status::read(dir, clock.now());
+            let said = shown(&status, args.json, env);
+            match status.damage {
+                None => Ok(said),
+                Some(damage) => {
+                    print(&said);
+                    Err(damage)
+                }
+            }
+        }),
+        Command::Explain(args) => ended(
+            explain::explain(&args.model, &args.flags, env, clock.now())
+                .map(|explanation| shown(&explanation, args.json, env)),
+        ),
         Command::BakeCandidates(args) => ended(bake::candidates(args, env)),
         Command::BakeLedger(args) => ended(bake::ledger(args, env, clock, stop)),
         Command::SyncMarks(args) => ended(sync_marks(args, env, clock)),
@@ -130,6 +150,12 @@ fn sync_marks(args: &SyncMarks, env: &Env, clock: &dyn Clock) -> Result<String, 
     let sync = Sync { logs: &args.logs, marks: &marks, date: &date, catalog: &catalog };
     let synced = if args.dry_run { sync.preview() } else { sync.run(clock) };
     synced.map(|synced| synced.to_string())
+}
+
+/// What was looked at, for a person or as JSON.
+fn shown(seen: &(impl Display + Serialize), json: bool, env: &Env) -> String {
+    let text = if json { serde_json::json!(seen).to_string() } else { seen.to_string() };
+    redacted(text, &env.secrets())
 }
 
 /// Prints what a command says at its end, and returns the exit code.

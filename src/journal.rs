@@ -39,6 +39,7 @@
 pub mod event;
 pub mod file;
 pub mod history;
+mod holder;
 pub mod salvage;
 
 use std::fmt;
@@ -46,6 +47,7 @@ use std::io;
 
 use self::event::{Event, Header, Record, VERSION};
 use self::history::History;
+pub use self::holder::Holder;
 
 /// A journal is compacted when it is larger than this, in bytes: some months of hourly runs, and
 /// a replay of a few milliseconds.

@@ -6,6 +6,7 @@ use crate::gpu::{Catalog, Gpu};
 use crate::journal::history::{History, Horizon};
 use crate::ledger::Ledger;
 use crate::pair::{BadModel, ModelId, ModelKey, Pair};
+use crate::report::{Action, Decision};
 use crate::rules::Rules;
 use crate::sources::Candidate;
 use crate::sources::baked::Data;
@@ -45,6 +46,23 @@ impl fmt::Display for Skip {
             Self::MarkedByPrecheck(code) => write!(f, "marked:precheck_{code}"),
             Self::AllDone => f.write_str("all_gpus_done_or_unmapped"),
             Self::NoConfigParams => f.write_str("no_config_params"),
+        }
+    }
+}
+
+impl Skip {
+    /// The decision to pass over a model, or a card of it.
+    #[must_use]
+    pub fn decision(&self, model: &str, gpu: Option<&Gpu>) -> Decision {
+        let detail = match self {
+            Self::Malformed(bad) => bad.to_string(),
+            _ => String::new(),
+        };
+        Decision {
+            detail,
+            model: Some(model.to_owned()),
+            gpu: gpu.map(|gpu| gpu.as_str().to_owned()),
+            ..Decision::new(Action::Skip, self.to_string())
         }
     }
 }

@@ -116,6 +116,12 @@ fn write_failed(error: &std::io::Error) -> Hold {
     Hold::because(Reason::StateWriteFailed, format!("writing the journal: {error}; {next}"))
 }
 
+/// The pause in force: the file's, else the journal's, where it is not known since when.
+pub fn in_force(file: &impl PauseStore, history: &History) -> Option<Pause> {
+    let journaled = || history.pause().map(|reason| Pause { at: 0, reason: reason.into() });
+    file.read().or_else(journaled)
+}
+
 /// The hold of a pause.
 #[must_use]
 pub fn paused(pause: &Pause) -> Hold {
@@ -129,8 +135,7 @@ impl<L: LogFile, W: WriteApi, P: PauseStore> Desk for Live<'_, L, W, P> {
     }
 
     fn pause(&self) -> Option<Pause> {
-        let journaled = self.history().pause();
-        self.pause.read().or_else(|| journaled.map(|reason| Pause { at: 0, reason: reason.into() }))
+        in_force(&self.pause, self.history())
     }
 
     fn record(&mut self, event: Event) -> Result<(), Hold> {
@@ -239,8 +244,7 @@ impl<P: PauseStore> Desk for Rehearsal<'_, P> {
     }
 
     fn pause(&self) -> Option<Pause> {
-        let journaled = self.history.pause();
-        self.pause.read().or_else(|| journaled.map(|reason| Pause { at: 0, reason: reason.into() }))
+        in_force(&self.pause, &self.history)
     }
 
     fn record(&mut self, event: Event) -> Result<(), Hold> {

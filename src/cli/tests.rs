@@ -38,6 +38,9 @@ fn what_is_not_known_is_a_usage_error() {
         "run --state-dir",
         "run --max-submits 1 --max-submits 2",
         "pause --data-dir d",
+        "explain",
+        "explain gpt2",
+        "status --data-dir d",
     ] {
         let error = parse(line).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");

@@ -100,16 +100,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
     }
 
     fn skip(&mut self, model: &str, gpu: Option<&Gpu>, skip: &Skip) {
-        let detail = match skip {
-            Skip::Malformed(bad) => bad.to_string(),
-            _ => String::new(),
-        };
-        self.report.decide(Decision {
-            detail,
-            model: Some(model.to_owned()),
-            gpu: gpu.map(|gpu| gpu.as_str().to_owned()),
-            ..Decision::new(Action::Skip, skip.to_string())
-        });
+        self.report.decide(skip.decision(model, gpu));
     }
 
     /// The submit cap, when another candidate could still be tried.

@@ -6,17 +6,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::event::{Event, Record};
 use super::history::History;
+use super::holder::Holder;
 use super::salvage::{self, Salvage};
 use super::{COMPACT_FROM, Damage, Journal, LogFile, Replay, header, replay};
 use crate::disk;
 use crate::exit::{Hold, Reason};
 
 const JOURNAL: &str = "journal.jsonl";
-const HOLDER: &str = "run.json";
 
 /// Why submission is paused after a repair that could not read everything.
 const REPAIRED: &str = "the journal was repaired, and parts of it may be lost";
@@ -95,14 +93,6 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).open(path)
 }
 
-/// Who holds the lock. For people: nothing is decided by it but which of two exit codes a run
-/// that found the lock taken ends with.
-#[derive(Debug, Serialize, Deserialize)]
-struct Holder {
-    pid: u32,
-    started_at: u64,
-}
-
 /// The result of opening a state folder.
 #[derive(Debug)]
 pub struct Opened {
@@ -118,6 +108,14 @@ pub struct Opened {
 #[must_use]
 pub fn is_in_use(dir: &Path) -> bool {
     dir.join(JOURNAL).symlink_metadata().is_ok()
+}
+
+/// The process that holds the journal of a state folder now, without touching the lock; none where
+/// nobody does, or the kernel does not say (no `/proc`).
+#[must_use]
+pub fn held_by(dir: &Path) -> Option<Holder> {
+    let inode = std::fs::metadata(dir.join(JOURNAL)).ok()?.ino();
+    Holder::last(dir).filter(|holder| holder.holds(inode))
 }
 
 /// Opens and locks the journal of a state folder, making both where they are missing, and
@@ -151,9 +149,7 @@ pub fn open_dir(dir: &Path, now: u64, deadline: Duration) -> Result<Opened, Hold
     let journal = Journal::resume(file, &bytes, replay, now, COMPACT_FROM)
         .map_err(|error| failed("cutting the tail of", &error))?;
     let holder = Holder { pid: std::process::id(), started_at: now };
-    if let Err(error) = disk::replace(&dir.join(HOLDER), &to_json(&holder), 0o600) {
-        return Err(failed("writing beside", &error));
-    }
+    holder.tell(dir).map_err(|error| failed("writing beside", &error))?;
     Ok(Opened { journal, created, torn })
 }
 
@@ -272,9 +268,7 @@ fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
 }
 
 fn held_by_another(dir: &Path, now: u64, deadline: Duration) -> Hold {
-    let read = || -> Option<Holder> {
-        serde_json::from_slice(&std::fs::read(dir.join(HOLDER)).ok()?).ok()
-    };
+    let read = || Holder::last(dir);
     let age = |holder: &Holder| now.saturating_sub(holder.started_at);
     let mut holder = read();
     let stuck_after = deadline.as_secs().saturating_mul(2);
@@ -310,10 +304,6 @@ fn damaged(path: &Path, what: &str) -> Hold {
     let next = "nothing was changed; `submitter repair` keeps what is legible";
     let detail = format!("{}, {what}; {next}", path.display());
     Hold::because(Reason::JournalDamaged, detail)
-}
-
-fn to_json(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -55,12 +55,24 @@ impl Block {
         Self { code, at, kind }
     }
 
-    fn is_in_force(&self, horizon: &Horizon) -> bool {
+    /// When it ends, in seconds since 1970; none: never.
+    #[must_use]
+    pub fn until(&self, horizon: &Horizon) -> Option<u64> {
+        self.seconds(horizon).map(|seconds| self.at.saturating_add(seconds))
+    }
+
+    fn seconds(&self, horizon: &Horizon) -> Option<u64> {
         match self.kind {
-            BlockKind::ForGood => true,
-            BlockKind::CoolDown => horizon.is_within(self.at, horizon.cooldown),
-            BlockKind::BeingVerified => horizon.is_within(self.at, VERIFY_RUNNING_SECONDS),
+            BlockKind::ForGood => None,
+            BlockKind::CoolDown => Some(horizon.cooldown),
+            BlockKind::BeingVerified => Some(VERIFY_RUNNING_SECONDS),
         }
+    }
+
+    /// Whether it holds now.
+    #[must_use]
+    pub fn is_in_force(&self, horizon: &Horizon) -> bool {
+        self.seconds(horizon).is_none_or(|seconds| horizon.is_within(self.at, seconds))
     }
 }
 
@@ -81,6 +93,12 @@ impl Blocks {
     #[must_use]
     pub fn code(&self, pair: &Pair, horizon: &Horizon) -> Option<i64> {
         self.0.get(pair).filter(|block| block.is_in_force(horizon)).map(|block| block.code)
+    }
+
+    /// What is known of a pair, whether in force or not.
+    #[must_use]
+    pub fn get(&self, pair: &Pair) -> Option<&Block> {
+        self.0.get(pair)
     }
 
     /// How many are in force.
