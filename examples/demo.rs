@@ -1,6 +1,7 @@
 //! One real cycle against the simulated platform: no token, no network beyond loopback.
 //!
 //!     cargo run --release --example demo
+//!     cargo run --release --example demo -- --serve    # the platform alone, for a job of your own
 //!
 //! The account has a few hundred past tasks with the shipped models. The cycle is the code of
 //! `submitter run`; only the address is another.
@@ -28,7 +29,16 @@ use submitter::sources::baked;
 
 const TOKEN: &str = "demo-token-of-the-simulated-platform";
 
+/// One cycle against the simulated platform.
+#[derive(Debug, Parser)]
+struct Args {
+    /// Only serve, until it is ended, and tell the settings that a job needs to use it
+    #[arg(long)]
+    serve: bool,
+}
+
 fn main() -> ExitCode {
+    let args = Args::parse();
     env_logger::Builder::new()
         .filter_module("submitter", log::LevelFilter::Info)
         .target(env_logger::Target::Stdout)
@@ -44,6 +54,9 @@ fn main() -> ExitCode {
         .with_precheck("MadeAgents/Hammer2.1-0.5b", "Iluvatar_mrv-100", "验证中")
         .rejecting(Rejection::all(60_022).model("prithivMLmods/Bellatrix-Tiny-0.5B"));
     let platform = Platform::start(account);
+    if args.serve {
+        serve(&platform);
+    }
     let folder = tempfile::tempdir().unwrap();
     let env = Env::from_pairs([
         ("XC_TOKEN", TOKEN.to_owned()),
@@ -72,10 +85,18 @@ fn main() -> ExitCode {
     for (model, gpu) in accepted.keys() {
         println!("    {model} on {gpu}");
     }
-    println!("\nNext: README.md, \"Running it from cron\". Against the real platform, begin with");
+    println!("\nNext: README.md, \"Running it hourly\". Against the real platform, begin with");
     println!("  submitter run --dry-run");
     let as_told = accepted.len() == 6 && exit == 0 && again == 10 && twice == 0;
     if as_told { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Serves until the process is ended. The token is no secret: only this platform knows it.
+fn serve(platform: &Platform) -> ! {
+    println!("MODELHUB_API_BASE={}\nXC_TOKEN={TOKEN}\nSTRATEGY_ID=demo-strategy", platform.base());
+    loop {
+        std::thread::park();
+    }
 }
 
 fn run(env: &Env) -> u8 {
