@@ -46,3 +46,4 @@ mod sweep;
 mod taken;
 mod terminal;
 mod transport;
+mod units;
