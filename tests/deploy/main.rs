@@ -8,6 +8,7 @@
 )]
 
 mod assets;
+mod containers;
 mod debian;
 mod lifecycle;
 mod settings;
