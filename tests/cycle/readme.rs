@@ -124,7 +124,7 @@ impl House {
         let machine = Machine::new(account().with_history(20, &["Past/One"]), &strs(&models(3)));
         let root = machine.folder.path().join("root");
         let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for folder in ["bin", "home", "checkout/examples", "checkout/data", "etc", "var/log"] {
+        for folder in ["bin", "home", "checkout/data", "etc/logrotate.d", "var/log"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         let house = Self { machine, root };
@@ -141,13 +141,19 @@ impl House {
         symlink(env!("CARGO_BIN_EXE_submitter"), house.root.join("bin/submitter")).unwrap();
         // Point 2 of 快速开始 has pasted it.
         std::fs::write(house.root.join("home/.modelhub-token"), TOKEN).unwrap();
-        let files = std::fs::read_dir(repository.join("examples"))
-            .unwrap()
+        let examples = ["examples", "examples/debian", "examples/systemd"];
+        for folder in examples {
+            std::fs::create_dir(house.root.join("checkout").join(folder)).unwrap();
+        }
+        let files = examples
+            .iter()
+            .flat_map(|folder| std::fs::read_dir(repository.join(folder)).unwrap())
             .map(|file| file.unwrap().path());
         for file in files.chain([repository.join("crontab.example")]).filter(|path| path.is_file())
         {
             let to = house.root.join("checkout").join(file.strip_prefix(repository).unwrap());
-            std::fs::write(to, house.here(&std::fs::read_to_string(file).unwrap())).unwrap();
+            std::fs::write(&to, house.here(&std::fs::read_to_string(&file).unwrap())).unwrap();
+            std::fs::set_permissions(to, file.metadata().unwrap().permissions()).unwrap();
         }
         house
     }
@@ -155,7 +161,7 @@ impl House {
     /// A text with the folders of the system in this house.
     fn here(&self, text: &str) -> String {
         let root = self.root.display();
-        ["/etc/submitter", "/usr/local", "/var/l"]
+        ["/etc/", "/usr/local", "/var/l"]
             .into_iter()
             .fold(text.to_owned(), |text, dir| text.replace(dir, &format!("{root}{dir}")))
     }
