@@ -229,23 +229,11 @@ pub fn peek(dir: &Path, now: u64) -> Result<(History, usize), Hold> {
     Ok((history, length))
 }
 
-/// The hold of a run that would find the journal locked, with who holds it and for how long; none
-/// where nobody does. The shared lock that finds it out is given back at once; a run that starts
-/// in that very moment holds with `another_run`, as beside any other.
-///
-/// # Errors
-/// The journal cannot be opened or locked.
-pub fn held(dir: &Path, now: u64, deadline: Duration) -> io::Result<Option<Hold>> {
-    let path = dir.join(JOURNAL);
-    let file = match disk::require_regular(&path).and_then(|()| File::open(path)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened?,
-    };
-    match file.try_lock_shared() {
-        Ok(()) => Ok(None),
-        Err(TryLockError::WouldBlock) => Ok(Some(held_by_another(dir, now, deadline))),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+/// The hold of a run that would find the journal locked by another, with who holds it and for how
+/// long; none where nobody does, as far as [`held_by`] can tell.
+#[must_use]
+pub fn held(dir: &Path, now: u64, deadline: Duration) -> Option<Hold> {
+    held_by(dir).map(|_| held_by_another(dir, now, deadline))
 }
 
 /// The journal's path in a state folder.

@@ -3,10 +3,10 @@
 mod planted;
 mod proxy;
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::kit::{Ended, Machine};
 use crate::platform::{Account, Fault, Kind, Trigger};
@@ -174,13 +174,15 @@ fn a_run_that_holds_the_journal_is_told() {
     let machine = machine(account());
     machine.cycle(0);
     machine.age_journal(7_200);
-    let journal = File::open(machine.state().join("journal.jsonl")).unwrap();
-    journal.lock().unwrap();
+    let gate = machine.platform.hold(Trigger::nth(Kind::Own, 1));
+    let running = machine.start(&["run"]);
+    assert!(gate.wait_reached(Duration::from_secs(20)));
     let ended = look(&machine, &[]);
     let lock = ended.finding("warn lock (another_run): process ");
-    assert!(lock.contains("has held the journal for"), "{lock}");
+    assert!(lock.contains(&format!("process {} has held the journal for", running.id())), "{lock}");
     assert_eq!(ended.code, 10, "{}", ended.stdout);
-    drop(journal);
+    gate.release();
+    running.end();
     look(&machine, &[]).finding("ok lock");
 }
 
