@@ -4,6 +4,7 @@ mod bake;
 mod check;
 mod logging;
 mod look;
+mod report;
 mod settle;
 
 use std::ffi::OsString;
@@ -17,6 +18,7 @@ pub use bake::{BakeCandidates, BakeLedger};
 pub use check::Check;
 pub use logging::{LogFormat, Logging};
 pub use look::{Explain, Status};
+pub use report::Report;
 pub use settle::{Repair, Resolve};
 
 use crate::exit::Exit;
@@ -56,6 +58,8 @@ pub enum Command {
     BakeLedger(BakeLedger),
     /// Take pairs that the platform will never take from logs of runs into reject-marks.json
     SyncMarks(SyncMarks),
+    /// Draw the account and what was done as a page for people, and as metrics
+    Report(Report),
     /// Submit nothing until `submitter resume`; also stops a run that is under way
     Pause(Pause),
     /// End a pause, and acknowledge the tasks that it names

@@ -11,12 +11,13 @@ use serde::Serialize;
 use crate::access::Access;
 use crate::bake;
 use crate::check::check;
-use crate::cli::{Check, Cli, Command, Resolve, Run, SyncMarks};
+use crate::cli::{Check, Cli, Command, Report, Resolve, Run, SyncMarks};
 use crate::clock::Clock;
 use crate::env::Env;
 use crate::exit::{Exit, Hold};
 use crate::explain;
 use crate::operator::{self, resolve::Named};
+use crate::overview;
 use crate::ping::{self, Pinger};
 use crate::run;
 use crate::settings::{self, state_dir};
@@ -48,6 +49,7 @@ pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
         Command::BakeCandidates(args) => ended(bake::candidates(args, env)),
         Command::BakeLedger(args) => ended(bake::ledger(args, env, clock, stop)),
         Command::SyncMarks(args) => ended(sync_marks(args, env, clock)),
+        Command::Report(args) => report(args, env, clock),
         Command::Pause(args) => by_hand(args.state.state_dir.as_deref(), env, |dir| {
             operator::pause(dir, args.reason.as_deref(), clock)?;
             Ok(format!("paused: nothing is submitted until `submitter resume` ({})", dir.display()))
@@ -121,6 +123,24 @@ fn resolve(
     )
 }
 
+fn report(args: &Report, env: &Env, clock: &dyn Clock) -> u8 {
+    if args.output == args.prometheus {
+        log::error!("-o and --prometheus name one file: the page and the metrics need two");
+        return Exit::Usage.code();
+    }
+    by_hand(args.state.state_dir.as_deref(), env, |dir| {
+        let facts = overview::facts(dir, clock.now())?;
+        let secrets = env.secrets();
+        if let Some(path) = &args.output {
+            overview::write(path, &redacted(overview::page(&facts), &secrets), dir)?;
+        }
+        if let Some(path) = &args.prometheus {
+            overview::write(path, &redacted(overview::metrics(&facts), &secrets), dir)?;
+        }
+        Ok(String::new())
+    })
+}
+
 /// A command that needs nothing but the state folder.
 fn by_hand(
     flag: Option<&OsStr>,
@@ -161,6 +181,8 @@ fn shown(seen: &(impl Display + Serialize), json: bool, env: &Env) -> String {
 /// Prints what a command says at its end, and returns the exit code.
 fn ended(done: Result<String, Hold>) -> u8 {
     match done {
+        // cron makes a mail of every line.
+        Ok(said) if said.is_empty() => Exit::Submitted.code(),
         Ok(said) => {
             print(&said);
             Exit::Submitted.code()

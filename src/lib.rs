@@ -26,6 +26,7 @@ pub mod local;
 pub mod logger;
 pub mod marks;
 pub mod operator;
+pub mod overview;
 pub mod pair;
 pub mod pause;
 pub mod ping;

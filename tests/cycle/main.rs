@@ -35,6 +35,7 @@ mod readme;
 mod reads;
 mod refusals;
 mod regressions;
+mod reporting;
 mod rows;
 mod schedulers;
 mod secrets;
