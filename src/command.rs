@@ -125,12 +125,12 @@ fn resolve(
 
 fn report(args: &Report, env: &Env, clock: &dyn Clock) -> u8 {
     if args.output == args.prometheus {
-        log::error!("-o and --prometheus name one file: the page and the metrics need two");
+        log::error!("[live] -o and --prometheus name one file: the page and the metrics need two");
         return Exit::Usage.code();
     }
     by_hand(args.state.state_dir.as_deref(), env, |dir| {
-        let facts = overview::facts(dir, clock.now())?;
         let secrets = env.secrets();
+        let facts = overview::facts(dir, clock.now(), &secrets)?;
         if let Some(path) = &args.output {
             overview::write(path, &redacted(overview::page(&facts), &secrets), dir)?;
         }

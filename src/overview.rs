@@ -22,14 +22,15 @@ use crate::disk;
 use crate::exit::{Hold, Reason};
 use crate::journal::file;
 use crate::pause::{Pause, PauseFile, PauseStore};
+use crate::text::redacted;
 
 /// What is to be shown of a state folder, at `now` (seconds since 1970). A folder that no run has
 /// used and an account file that cannot be read are told, and shown as what they are: nothing
-/// known.
+/// known. A person's words are shown without any of the `secrets`.
 ///
 /// # Errors
 /// `journal_damaged`.
-pub fn facts(dir: &Path, now: u64) -> Result<Facts, Hold> {
+pub fn facts(dir: &Path, now: u64, secrets: &[String]) -> Result<Facts, Hold> {
     let (history, _) = file::peek(dir, now)?;
     if !file::is_in_use(dir) {
         crate::text::warn(format_args!(
@@ -51,7 +52,8 @@ pub fn facts(dir: &Path, now: u64) -> Result<Facts, Hold> {
         Pause { at: 0, .. } => {
             Pause { at: 0, reason: "the pause file has no legible reason".into() }
         }
-        told => told,
+        // Here, since in HTML a secret may read differently.
+        Pause { at, reason } => Pause { at, reason: redacted(reason, secrets) },
     });
     Ok(Facts::gather(&history, account.as_ref(), pause, now))
 }

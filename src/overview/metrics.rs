@@ -32,7 +32,11 @@ pub fn metrics(facts: &Facts) -> String {
             .sample(&[], threshold);
     }
     if let Some((at, end)) = &facts.cycle {
-        out.gauge("last_cycle_timestamp_seconds", "When the last cycle ended.").sample(&[], at);
+        out.gauge(
+            "last_cycle_timestamp_seconds",
+            "When the last cycle that asked the platform ended.",
+        )
+        .sample(&[], at);
         out.gauge("last_cycle_exit_code", "Its exit code.").sample(&[], end.exit);
         out.gauge("last_cycle_info", "Why it ended.").sample(&[("reason", &end.reason)], 1);
     }
