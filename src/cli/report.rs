@@ -30,8 +30,8 @@ Both are drawn from the state folder alone, as the last run left it: no request 
 credential is needed, and a run may be under way. Days are those of UTC. Files are replaced in one
 step; a new one is for all to read (mode 0644 less the umask), one that is there keeps its mode.
 
-Exit codes: 0 written, 30 the journal is damaged or a file could not be written, 2 the command line
-was not understood.
+Exit codes: 0 written, 30 the journal is damaged or a file could not be written, 32 no state folder
+is named, 2 the command line was not understood.
 
 Example: after each run
   submitter report -o /var/www/submitter.html --prometheus /var/lib/node_exporter/submitter.prom";

@@ -188,11 +188,14 @@ fn a_report_that_cannot_be_drawn_or_put_there_changes_nothing() {
     let path = machine.state().join("journal.jsonl");
     let path = path.to_str().unwrap();
     let page = machine.write("page.html", "the page before");
+    let device = machine.folder.path().join("device");
+    let _socket = std::os::unix::net::UnixListener::bind(&device).unwrap();
+    let device = device.to_str().unwrap();
     for (args, code, says) in [
         (&["report"][..], 2, "--output"),
         (&["report", "-o", "-", "--prometheus", "-"], 2, "need two"),
         (&["report", "-o", path], 30, "takes no report"),
-        (&["report", "-o", "/dev/null"], 30, "not a regular file"),
+        (&["report", "-o", device], 30, "not a regular file"),
         (&["report", "-o", "/nonexistent/page.html"], 30, "/nonexistent/page.html"),
     ] {
         let ended = machine.run(args);
