@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::api::TaskId;
@@ -131,7 +132,13 @@ pub fn path(dir: &Path) -> PathBuf {
 ///
 /// # Errors
 /// It could not be written; the one before is still there.
-pub fn keep(dir: &Path, account: &Account) -> io::Result<()> {
+pub fn keep(dir: &Path, account: &Account) -> anyhow::Result<()> {
+    let path = path(dir);
+    disk::replace(&path, &to_lines(account)?, 0o600)
+        .with_context(|| format!("writing {}", path.display()))
+}
+
+fn to_lines(account: &Account) -> serde_json::Result<Vec<u8>> {
     let Account { at, queue, queue_threshold, ref next, ref tasks } = *account;
     let next = next.clone();
     let head = Head { submitter_account: VERSION, at, queue, queue_threshold, next };
@@ -141,34 +148,43 @@ pub fn keep(dir: &Path, account: &Account) -> io::Result<()> {
         serde_json::to_writer(&mut bytes, task)?;
     }
     bytes.push(b'\n');
-    disk::replace(&path(dir), &bytes, 0o600)
+    Ok(bytes)
 }
 
 /// The account that a state folder keeps; none where no run has read one yet.
 ///
 /// # Errors
 /// What is wrong with the file. The next run that reads the platform writes it anew.
-pub fn read(dir: &Path) -> io::Result<Option<Account>> {
+pub fn read(dir: &Path) -> anyhow::Result<Option<Account>> {
     let path = path(dir);
     let text = match disk::require_regular(&path).and_then(|()| std::fs::read_to_string(&path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        read => read?,
+        read => read.map_err(anyhow::Error::from),
     };
-    parse(&text).map(Some).map_err(io::Error::other)
+    let account = text.and_then(|text| parse(&text));
+    account.map(Some).with_context(|| format!("reading {}", path.display()))
 }
 
-fn parse(text: &str) -> Result<Account, String> {
+/// The same for a command that goes on without it, and says so.
+#[must_use]
+pub fn read_or_warn(dir: &Path) -> Option<Account> {
+    read(dir).unwrap_or_else(|error| {
+        let next = "the next run that reads the platform writes it anew";
+        crate::text::warn(format_args!("{error:#}; own tasks are not known, {next}"));
+        None
+    })
+}
+
+fn parse(text: &str) -> anyhow::Result<Account> {
     let mut lines = text.lines().zip(1..);
-    let wrong = |line: i32, error: &serde_json::Error| format!("line {line}: {error}");
-    let (first, _) = lines.next().ok_or("it is empty")?;
-    let head: Head = serde_json::from_str(first).map_err(|error| wrong(1, &error))?;
+    let (first, _) = lines.next().context("it is empty")?;
+    let head: Head = serde_json::from_str(first).context("line 1")?;
     let Head { submitter_account, at, queue, queue_threshold, next } = head;
     if submitter_account != VERSION {
-        return Err(format!("format {submitter_account}, where this program knows {VERSION}"));
+        bail!("format {submitter_account}, where this program knows {VERSION}");
     }
-    let tasks = lines
-        .map(|(line, at)| serde_json::from_str(line).map_err(|error| wrong(at, &error)))
-        .collect::<Result<_, _>>()?;
+    let task = |(line, at)| serde_json::from_str(line).with_context(|| format!("line {at}"));
+    let tasks = lines.map(task).collect::<Result<_, _>>()?;
     Ok(Account { at, queue, queue_threshold, next, tasks })
 }
 
@@ -227,7 +243,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         keep(dir.path(), &account()).unwrap();
         let whole = std::fs::read_to_string(path(dir.path())).unwrap();
-        let wrong = |text: &str| parse(text).unwrap_err();
+        let wrong = |text: &str| format!("{:#}", parse(text).unwrap_err());
         assert_eq!(wrong(""), "it is empty");
         assert!(wrong("garbage\n").starts_with("line 1: "));
         assert!(wrong(&whole[..whole.len() - 10]).starts_with("line 4: "));

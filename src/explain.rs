@@ -83,11 +83,7 @@ pub struct Held {
 pub fn explain(model: &ModelId, flags: &Flags, env: &Env, now: u64) -> Result<Explanation, Hold> {
     let local = Local::read(Settings::resolve_to_look(flags, env, &read_snapshot_file)?)?;
     let dir = &local.settings.state_dir;
-    let account = account::read(dir).unwrap_or_else(|error| {
-        let path = account::path(dir);
-        crate::text::warn(format_args!("{}: {error}; own tasks are not known", path.display()));
-        None
-    });
+    let account = account::read_or_warn(dir);
     let (history, _) = file::peek(dir, now)?;
     let account_at = account.as_ref().map(|account| account.at);
     let Account { queue, tasks, .. } = account.unwrap_or_default();

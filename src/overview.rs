@@ -38,15 +38,7 @@ pub fn facts(dir: &Path, now: u64, secrets: &[String]) -> Result<Facts, Hold> {
             dir.display()
         ));
     }
-    let account = account::read(dir).unwrap_or_else(|error| {
-        let path = account::path(dir);
-        crate::text::warn(format_args!(
-            "{}: {error}; the report does without the list of own tasks, and the next run that \
-             reads the platform writes it anew",
-            path.display()
-        ));
-        None
-    });
+    let account = account::read_or_warn(dir);
     let pause = PauseFile::in_dir(dir).read().map(|pause| match pause {
         // Its words name the folder, which is no business of a page that others may see.
         Pause { at: 0, .. } => {

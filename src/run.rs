@@ -251,8 +251,6 @@ fn note_end(desk: &mut impl Desk, hold: Hold, report: &Report, requests: u64) ->
 fn keep(state_dir: &Path, account: Option<Account>) {
     let Some(account) = account else { return };
     if let Err(error) = account::keep(state_dir, &account) {
-        let path = account::path(state_dir);
-        let path = path.display();
-        crate::text::warn(format_args!("writing {path}: {error}; `status` shows an older account"));
+        crate::text::warn(format_args!("{error:#}; `status` shows an older account"));
     }
 }

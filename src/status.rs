@@ -141,11 +141,7 @@ impl Status {
     /// Looks at a state folder.
     #[must_use]
     pub fn read(dir: &Path, now: u64) -> Self {
-        let account = account::read(dir).unwrap_or_else(|error| {
-            let path = account::path(dir);
-            crate::text::warn(format_args!("{}: {error}", path.display()));
-            None
-        });
+        let account = account::read_or_warn(dir);
         let mut status = Self::without_journal(dir, now, account);
         let pause = PauseFile::in_dir(dir);
         match file::peek(dir, now) {
