@@ -110,6 +110,40 @@ impl Account {
     pub fn stats(&self) -> Stats {
         Stats::of(self.tasks.iter().map(|task| (task.state, task.points)))
     }
+
+    /// Reads what [`Self::to_lines`] has written.
+    ///
+    /// # Errors
+    /// What is wrong, and in which line.
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
+        let mut lines = text.lines().zip(1..);
+        let (first, _) = lines.next().context("it is empty")?;
+        let head: Head = serde_json::from_str(first).context("line 1")?;
+        let Head { submitter_account, at, queue, queue_threshold, next } = head;
+        if submitter_account != VERSION {
+            bail!("format {submitter_account}, where this program knows {VERSION}");
+        }
+        let task = |(line, at)| serde_json::from_str(line).with_context(|| format!("line {at}"));
+        let tasks = lines.map(task).collect::<Result<_, _>>()?;
+        Ok(Self { at, queue, queue_threshold, next, tasks })
+    }
+
+    /// A line for the account, then one for each task.
+    ///
+    /// # Errors
+    /// None that is known: all of it can be JSON.
+    pub fn to_lines(&self) -> serde_json::Result<Vec<u8>> {
+        let Self { at, queue, queue_threshold, ref next, ref tasks } = *self;
+        let next = next.clone();
+        let head = Head { submitter_account: VERSION, at, queue, queue_threshold, next };
+        let mut bytes = serde_json::to_vec(&head)?;
+        for task in tasks {
+            bytes.push(b'\n');
+            serde_json::to_writer(&mut bytes, task)?;
+        }
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
 }
 
 /// The first line of the file.
@@ -134,21 +168,8 @@ pub fn path(dir: &Path) -> PathBuf {
 /// It could not be written; the one before is still there.
 pub fn keep(dir: &Path, account: &Account) -> anyhow::Result<()> {
     let path = path(dir);
-    disk::replace(&path, &to_lines(account)?, 0o600)
+    disk::replace(&path, &account.to_lines()?, 0o600)
         .with_context(|| format!("writing {}", path.display()))
-}
-
-fn to_lines(account: &Account) -> serde_json::Result<Vec<u8>> {
-    let Account { at, queue, queue_threshold, ref next, ref tasks } = *account;
-    let next = next.clone();
-    let head = Head { submitter_account: VERSION, at, queue, queue_threshold, next };
-    let mut bytes = serde_json::to_vec(&head)?;
-    for task in tasks {
-        bytes.push(b'\n');
-        serde_json::to_writer(&mut bytes, task)?;
-    }
-    bytes.push(b'\n');
-    Ok(bytes)
 }
 
 /// The account that a state folder keeps; none where no run has read one yet.
@@ -161,7 +182,7 @@ pub fn read(dir: &Path) -> anyhow::Result<Option<Account>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read.map_err(anyhow::Error::from),
     };
-    let account = text.and_then(|text| parse(&text));
+    let account = text.and_then(|text| Account::parse(&text));
     account.map(Some).with_context(|| format!("reading {}", path.display()))
 }
 
@@ -173,19 +194,6 @@ pub fn read_or_warn(dir: &Path) -> Option<Account> {
         crate::text::warn(format_args!("{error:#}; own tasks are not known, {next}"));
         None
     })
-}
-
-fn parse(text: &str) -> anyhow::Result<Account> {
-    let mut lines = text.lines().zip(1..);
-    let (first, _) = lines.next().context("it is empty")?;
-    let head: Head = serde_json::from_str(first).context("line 1")?;
-    let Head { submitter_account, at, queue, queue_threshold, next } = head;
-    if submitter_account != VERSION {
-        bail!("format {submitter_account}, where this program knows {VERSION}");
-    }
-    let task = |(line, at)| serde_json::from_str(line).with_context(|| format!("line {at}"));
-    let tasks = lines.map(task).collect::<Result<_, _>>()?;
-    Ok(Account { at, queue, queue_threshold, next, tasks })
 }
 
 #[cfg(test)]
@@ -243,7 +251,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         keep(dir.path(), &account()).unwrap();
         let whole = std::fs::read_to_string(path(dir.path())).unwrap();
-        let wrong = |text: &str| format!("{:#}", parse(text).unwrap_err());
+        let wrong = |text: &str| format!("{:#}", Account::parse(text).unwrap_err());
         assert_eq!(wrong(""), "it is empty");
         assert!(wrong("garbage\n").starts_with("line 1: "));
         assert!(wrong(&whole[..whole.len() - 10]).starts_with("line 4: "));
