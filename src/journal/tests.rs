@@ -130,6 +130,21 @@ fn what_is_recorded_is_what_is_replayed() {
     assert_eq!(replayed.torn, None);
 }
 
+/// Sums of points are no round numbers: ten tasks of 0.1 are 0.9999999999999999. One that is read
+/// back as its neighbour would hold every run.
+#[test]
+fn any_sum_of_points_is_read_back_as_it_is() {
+    for each in [0.1, 2.3, 10.55] {
+        let (mut journal, disk) = resumed(HEADER);
+        let mut stats = crate::remote::Stats::default();
+        for _ in 0..500 {
+            stats.points += each;
+            journal.note(1, Event::Stats(stats)).unwrap();
+        }
+        assert_eq!(replay(&disk.0.borrow().bytes).unwrap().history.stats(), [(1, stats)]);
+    }
+}
+
 #[test]
 fn after_a_failed_write_nothing_more_is_written() {
     let (mut journal, disk) = resumed(HEADER);
