@@ -1,6 +1,7 @@
 //! The account as the last complete read of a run showed it, kept in the state folder for people:
 //! `status`, `explain` and `report` look at it. No run decides by it.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,9 @@ use crate::remote::{State, Stats, Task};
 const FILE: &str = "account.jsonl";
 const VERSION: u32 = 1;
 
+/// Bytes of a task in the file, more or less.
+const ROW: usize = 80;
+
 /// What is known of the account.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Account {
@@ -28,7 +32,7 @@ pub struct Account {
     /// What the next run would most likely try, in this order.
     pub next: Vec<Next>,
     /// The own tasks, in the list's order.
-    pub tasks: Vec<Seen>,
+    pub tasks: Vec<Task>,
 }
 
 /// A pair that is free and whose turn is near.
@@ -40,68 +44,36 @@ pub struct Next {
     pub gpu: Gpu,
 }
 
-/// An own task: in the file a list of five, since there may be many.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Row", into = "Row")]
-pub struct Seen {
-    /// Its number.
-    pub id: TaskId,
-    /// Its model. Not necessarily an `org/name`: the platform may list others.
-    pub model: ModelKey,
-    /// Where the name is no plain id: every other model that it could mean.
-    pub or_models: Box<[ModelKey]>,
-    /// Its card; none where the name could mean any.
-    pub gpu: Option<Gpu>,
-    /// How it stands.
-    pub state: State,
-    /// Points for it.
-    pub points: f64,
-}
+/// An own task in the file: a list of five, since there may be many.
+type Row<'a> = (TaskId, Names<'a>, Option<Cow<'a, Gpu>>, State, f64);
 
-type Row = (TaskId, Names, Option<Gpu>, State, f64);
-
-/// The models that a task could be of, as text.
+/// The models that a task could be of, as text: the first, or it and the others.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Names {
-    One(String),
-    Many(String, Box<[String]>),
+enum Names<'a> {
+    One(Cow<'a, str>),
+    Many(Cow<'a, str>, Vec<Cow<'a, str>>),
 }
 
-impl From<Row> for Seen {
-    fn from((id, names, gpu, state, points): Row) -> Self {
-        // A key is what reading it again yields, also where it is no model of ours.
-        let key = |name: &str| ModelKey::seen(name).swap_remove(0);
-        let (model, or_models) = match names {
-            Names::One(name) => (key(&name), Box::default()),
-            Names::Many(name, others) => {
-                (key(&name), others.iter().map(|name| key(name)).collect())
-            }
-        };
-        Self { id, model, or_models, gpu, state, points }
-    }
+fn row(Task { id, model, or_models, gpu, state, points }: &Task) -> Row<'_> {
+    let names = match &**or_models {
+        [] => Names::One(model.as_str().into()),
+        others => {
+            Names::Many(model.as_str().into(), others.iter().map(|m| m.as_str().into()).collect())
+        }
+    };
+    let points = if points.is_finite() { *points } else { 0.0 };
+    (*id, names, gpu.as_ref().map(Cow::Borrowed), *state, points)
 }
 
-impl From<Seen> for Row {
-    fn from(Seen { id, model, or_models, gpu, state, points }: Seen) -> Self {
-        let others: Box<[String]> = or_models.iter().map(ToString::to_string).collect();
-        let name = model.to_string();
-        let names = if others.is_empty() { Names::One(name) } else { Names::Many(name, others) };
-        (id, names, gpu, state, points)
-    }
-}
-
-impl From<Task> for Seen {
-    fn from(Task { id, model, or_models, gpu, state, points }: Task) -> Self {
-        let points = if points.is_finite() { points } else { 0.0 };
-        Self { id, model, or_models, gpu, state, points }
-    }
-}
-
-impl From<Seen> for Task {
-    fn from(Seen { id, model, or_models, gpu, state, points }: Seen) -> Self {
-        Self { id, model, or_models, gpu, state, points }
-    }
+fn task((id, names, gpu, state, points): Row<'_>) -> Task {
+    // A key is what reading it again yields, also where it is no model of ours.
+    let key = |name: &str| ModelKey::seen(name).swap_remove(0);
+    let (model, or_models) = match names {
+        Names::One(name) => (key(&name), Box::default()),
+        Names::Many(name, others) => (key(&name), others.iter().map(|name| key(name)).collect()),
+    };
+    Task { id, model, or_models, gpu: gpu.map(Cow::into_owned), state, points }
 }
 
 impl Account {
@@ -123,8 +95,9 @@ impl Account {
         if submitter_account != VERSION {
             bail!("format {submitter_account}, where this program knows {VERSION}");
         }
-        let task = |(line, at)| serde_json::from_str(line).with_context(|| format!("line {at}"));
-        let tasks = lines.map(task).collect::<Result<_, _>>()?;
+        let read =
+            |(line, at)| serde_json::from_str(line).map(task).with_context(|| format!("line {at}"));
+        let tasks = lines.map(read).collect::<Result<_, _>>()?;
         Ok(Self { at, queue, queue_threshold, next, tasks })
     }
 
@@ -136,10 +109,11 @@ impl Account {
         let Self { at, queue, queue_threshold, ref next, ref tasks } = *self;
         let next = next.clone();
         let head = Head { submitter_account: VERSION, at, queue, queue_threshold, next };
-        let mut bytes = serde_json::to_vec(&head)?;
+        let mut bytes = Vec::with_capacity(ROW * (tasks.len() + 1));
+        serde_json::to_writer(&mut bytes, &head)?;
         for task in tasks {
             bytes.push(b'\n');
-            serde_json::to_writer(&mut bytes, task)?;
+            serde_json::to_writer(&mut bytes, &row(task))?;
         }
         bytes.push(b'\n');
         Ok(bytes)
@@ -201,7 +175,7 @@ mod tests {
     use super::*;
 
     fn account() -> Account {
-        let task = |id, gpu: Option<&str>, state| Seen {
+        let task = |id, gpu: Option<&str>, state| Task {
             id: TaskId(id),
             model: ModelKey::parse("org/model").unwrap(),
             or_models: Box::default(),
@@ -239,7 +213,7 @@ mod tests {
         for name in ["gpt2", "模型 ", "a/b/c", "Org/Model (v2)", "", "İ"] {
             let mut models = ModelKey::seen(name);
             let model = models.remove(0);
-            let seen = Seen { model, or_models: models.into(), ..account().tasks[0].clone() };
+            let seen = Task { model, or_models: models.into(), ..account().tasks[0].clone() };
             let account = Account { tasks: vec![seen], ..account() };
             keep(dir.path(), &account).unwrap();
             assert_eq!(read(dir.path()).unwrap(), Some(account), "{name}");

@@ -25,7 +25,6 @@ use crate::local::Local;
 use crate::pair::{ModelId, ModelKey};
 use crate::pause::PauseFile;
 use crate::plan::Judge;
-use crate::remote::Task;
 use crate::settings::{Settings, read_snapshot_file};
 use crate::sources::Candidate;
 use crate::sources::foothold::Snapshot;
@@ -87,7 +86,6 @@ pub fn explain(model: &ModelId, flags: &Flags, env: &Env, now: u64) -> Result<Ex
     let (history, _) = file::peek(dir, now)?;
     let account_at = account.as_ref().map(|account| account.at);
     let Account { queue, tasks, .. } = account.unwrap_or_default();
-    let tasks: Vec<Task> = tasks.into_iter().map(Task::from).collect();
     let mut ledger = Ledger::default();
     local.data.ledger.pairs.iter().chain(&local.carried_over).for_each(|pair| ledger.take(pair));
     ledger.take_tasks(tasks.iter());

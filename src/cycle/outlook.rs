@@ -24,7 +24,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             queue: self.queue(&known),
             queue_threshold: self.limits.queue_threshold,
             next: self.next(&known),
-            tasks: known.remote.tasks.into_iter().map(Into::into).collect(),
+            tasks: known.remote.tasks,
         })
     }
 

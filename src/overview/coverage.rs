@@ -3,12 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::account::Seen;
 use crate::api::TaskId;
 use crate::gpu::Gpu;
 use crate::journal::history::{BlockKind, History};
 use crate::pair::ModelKey;
-use crate::remote::State;
+use crate::remote::{State, Task};
 
 /// More cards than the platform has.
 const CARDS: usize = 24;
@@ -115,7 +114,7 @@ struct Known<'a> {
 
 impl Coverage {
     /// What the tasks of the last list, and what the journal knows beyond it, add up to.
-    pub(super) fn of(tasks: &[Seen], history: &History) -> Self {
+    pub(super) fn of(tasks: &[Task], history: &History) -> Self {
         let known = known(tasks, history);
         let by_card = by_card(tasks, &known);
         let cards: Vec<Option<Gpu>> =
@@ -132,7 +131,7 @@ impl Coverage {
     }
 }
 
-fn known<'a>(tasks: &'a [Seen], history: &'a History) -> Vec<Known<'a>> {
+fn known<'a>(tasks: &'a [Task], history: &'a History) -> Vec<Known<'a>> {
     let listed = tasks.iter().map(|task| Known {
         model: &task.model,
         gpu: task.gpu.as_ref(),
@@ -156,7 +155,7 @@ fn known<'a>(tasks: &'a [Seen], history: &'a History) -> Vec<Known<'a>> {
 }
 
 /// Every card with its tasks, those with most first.
-fn by_card(tasks: &[Seen], known: &[Known]) -> Vec<(Option<Gpu>, Tally)> {
+fn by_card(tasks: &[Task], known: &[Known]) -> Vec<(Option<Gpu>, Tally)> {
     let mut cards: BTreeMap<Option<&Gpu>, Tally> =
         known.iter().map(|known| (known.gpu, Tally::default())).collect();
     for task in tasks {
@@ -167,7 +166,7 @@ fn by_card(tasks: &[Seen], known: &[Known]) -> Vec<(Option<Gpu>, Tally)> {
     cards
 }
 
-fn by_family(tasks: &[Seen]) -> Vec<(String, Tally)> {
+fn by_family(tasks: &[Task]) -> Vec<(String, Tally)> {
     let mut families: BTreeMap<String, Tally> = BTreeMap::new();
     for task in tasks {
         families.entry(family(&task.model)).or_default().add(task.state);

@@ -1,11 +1,11 @@
 use super::*;
-use crate::account::{Account, Seen};
+use crate::account::Account;
 use crate::api::TaskId;
 use crate::gpu::Gpu;
 use crate::journal::event::{CycleEnd, Event, Record};
 use crate::journal::history::{DAY, History};
 use crate::pair::{ModelKey, Pair};
-use crate::remote::{State, Stats};
+use crate::remote::{State, Stats, Task};
 
 const NOW: u64 = 20_600 * DAY + 4_000;
 
@@ -19,10 +19,10 @@ fn pair(model: &str) -> Pair {
     Pair::new(ModelKey::seen(model).remove(0), Gpu::verbatim("A_1"))
 }
 
-fn task(id: u64, model: &str, gpu: &str) -> Seen {
+fn task(id: u64, model: &str, gpu: &str) -> Task {
     let pair = pair(model);
     let (gpu, state) = (Some(Gpu::verbatim(gpu)), State::Passed);
-    Seen { id: TaskId(id), model: pair.model, or_models: Box::default(), gpu, state, points: 1.0 }
+    Task { id: TaskId(id), model: pair.model, or_models: Box::default(), gpu, state, points: 1.0 }
 }
 
 fn cycle(reason: &str, exit: u8) -> Event {

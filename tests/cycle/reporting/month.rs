@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use submitter::account::{Account, Seen};
+use submitter::account::Account;
 use submitter::api::TaskId;
 use submitter::gpu::Gpu;
 use submitter::journal::event::{CycleEnd, Event, Record};
 use submitter::pair::{ModelKey, Pair};
-use submitter::remote::{State, Stats};
+use submitter::remote::{State, Stats, Task};
 
 const CARDS: [&str; 4] = ["Biren_166m", "Sunrise_pt-200-x1", "Iluvatar_bi-150", "Iluvatar_mrv-100"];
 const NAMES: [&str; 8] = [
@@ -142,7 +142,7 @@ impl Month {
     /// A new task, at the head of the list.
     fn task(&mut self, pair: &Pair) -> TaskId {
         let id = TaskId(33_000 + self.account.tasks.len() as u64);
-        let seen = Seen {
+        let seen = Task {
             id,
             model: pair.model.clone(),
             or_models: Box::default(),
