@@ -22,7 +22,9 @@ pub struct Holder {
 impl Holder {
     /// The word of the one that holds the journal, or held it last.
     pub(super) fn last(dir: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(dir.join(HOLDER)).ok()?).ok()
+        let path = dir.join(HOLDER);
+        disk::require_regular(&path).ok()?;
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
     }
 
     /// Says who holds the journal now.
@@ -52,6 +54,19 @@ impl Holder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Opening a pipe would wait for whoever writes to it.
+    #[test]
+    fn a_pipe_in_its_place_names_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(HOLDER);
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        assert_eq!(Holder::last(dir.path()), None);
+        let holder = Holder { pid: 7, started_at: 1 };
+        holder.tell(dir.path()).unwrap();
+        assert_eq!(Holder::last(dir.path()), Some(holder));
+    }
 
     #[test]
     fn a_lock_is_found_by_its_process_and_its_inode() {
