@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::iter::once;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -13,6 +14,7 @@ use crate::disk;
 use crate::gpu::Gpu;
 use crate::pair::ModelKey;
 use crate::remote::{State, Stats, Task};
+use crate::secret::Token;
 
 const FILE: &str = "account.jsonl";
 const VERSION: u32 = 1;
@@ -66,9 +68,12 @@ fn row(Task { id, model, or_models, gpu, state, points }: &Task) -> Row<'_> {
     (*id, names, gpu.as_ref().map(Cow::Borrowed), *state, points)
 }
 
+/// A key is what reading it again yields, also where it is no model of ours.
+fn key(name: &str) -> ModelKey {
+    ModelKey::seen(name).swap_remove(0)
+}
+
 fn task((id, names, gpu, state, points): Row<'_>) -> Task {
-    // A key is what reading it again yields, also where it is no model of ours.
-    let key = |name: &str| ModelKey::seen(name).swap_remove(0);
     let (model, or_models) = match names {
         Names::One(name) => (key(&name), Box::default()),
         Names::Many(name, others) => (key(&name), others.iter().map(|name| key(name)).collect()),
@@ -77,6 +82,20 @@ fn task((id, names, gpu, state, points): Row<'_>) -> Task {
 }
 
 impl Account {
+    /// Takes the token out of the tasks: the platform may name a model or a card as it likes.
+    #[must_use]
+    pub fn without(mut self, token: &Token) -> Self {
+        let is_told = |name: &str| token.is_in_any_case(name);
+        for task in &mut self.tasks {
+            let mut models = once(&task.model).chain(&task.or_models);
+            if models.any(|model| is_told(model.as_str())) {
+                (task.model, task.or_models) = (key("(redacted)"), Box::default());
+            }
+            task.gpu = task.gpu.take().filter(|gpu| !is_told(gpu.as_str()));
+        }
+        self
+    }
+
     /// The tasks in numbers.
     #[must_use]
     pub fn stats(&self) -> Stats {

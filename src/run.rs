@@ -163,7 +163,7 @@ fn submitting(
     let mut desk = Live { journal: opened.journal, writer, pause, watch };
     let (hold, account) = table.run(&mut desk, report);
     let hold = note_end(&mut desk, hold, report, table.reader.requests());
-    keep(dir, account);
+    keep(dir, account.map(|account| account.without(&table.run.token)));
     Ok(hold)
 }
 

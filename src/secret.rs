@@ -41,6 +41,13 @@ impl Token {
     pub fn is_in(&self, text: &str) -> bool {
         text.contains(&self.0)
     }
+
+    /// The same of a text that may have been case-folded; a short credential is in many words, and
+    /// said to be in none.
+    #[must_use]
+    pub fn is_in_any_case(&self, text: &str) -> bool {
+        self.0.len() >= 8 && text.to_ascii_lowercase().contains(&self.0.to_ascii_lowercase())
+    }
 }
 
 impl fmt::Debug for Token {

@@ -101,6 +101,24 @@ pub(crate) fn assert_silent(name: &str, machine: &Machine, ended: &Ended) {
     }
 }
 
+/// The platform names its tasks as it likes. What is kept of them for `explain` and `report` holds no
+/// token, in whichever case.
+#[test]
+fn n10_a_task_that_is_named_as_the_token_is_kept_without_it() {
+    let machine = machine(account());
+    let edit = |answer: &mut serde_json::Value| {
+        answer["data"]["records"][0]["modelId"] = format!("org/{SECRET}").into();
+        answer["data"]["records"][1]["gpuType"] = format!("Vendor_{SECRET}").into();
+    };
+    machine.platform.fault(Trigger::every(Kind::Own), Fault::edit(edit));
+    let ended = run(&machine);
+    assert_eq!(ended.code, 0, "{}", ended.log);
+    assert_silent("a task that is named as the token", &machine, &ended);
+    let kept = String::from_utf8_lossy(&traces(&machine, &ended)).to_ascii_lowercase();
+    assert!(!kept.contains(&SECRET.to_ascii_lowercase()), "{kept}");
+    assert!(kept.contains("(redacted)"), "{kept}");
+}
+
 /// The token is in one header of each request, and in nothing else of it.
 #[track_caller]
 fn assert_in_one_header(name: &str, platform: &Platform) {
