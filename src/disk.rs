@@ -5,7 +5,7 @@ pub mod mounts;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub fn sync_dir(dir: &Path) -> io::Result<()> {
 /// Replaces a file in one step that survives a power cut. The temporary file beside it is
 /// removed if anything fails.
 pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let temporary = write_beside(path, bytes, mode)?;
+    let (temporary, _) = write_beside(path, bytes, mode)?;
     fs::rename(&temporary, path).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
     sync_dir(folder_of(path))
 }
@@ -78,12 +78,13 @@ pub fn replace_keeping_mode(path: &Path, bytes: &[u8], mode: u32) -> io::Result<
         Err(error) => return Err(error),
     };
     let mode = old.mode() & 0o777;
-    let temporary = write_beside(path, bytes, mode)?;
+    let (temporary, file) = write_beside(path, bytes, mode)?;
     // Run by root once, it must not lock out the account that cron runs it by. For others this
-    // fails where it would change something, and then the file is theirs.
-    drop(chown(&temporary, Some(old.uid()), Some(old.gid())));
-    fs::set_permissions(&temporary, fs::Permissions::from_mode(mode))
-        .and_then(|()| File::open(&temporary)?.sync_all())
+    // fails where it would change something, and then the file is theirs. The open file is given
+    // away, and not what stands under its name by now: the folder may be another user's.
+    drop(fchown(&file, Some(old.uid()), Some(old.gid())));
+    file.set_permissions(fs::Permissions::from_mode(mode))
+        .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&temporary, path))
         .inspect_err(|_| drop(fs::remove_file(&temporary)))?;
     sync_dir(folder_of(path))
@@ -107,15 +108,15 @@ pub fn remove_leftovers(path: &Path) -> io::Result<()> {
 /// `AlreadyExists`, and whatever writing can meet. Unlike a rename, a hard link cannot put the
 /// new file over one that another process has made and locked meanwhile.
 pub fn create_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let temporary = write_beside(path, bytes, mode)?;
+    let (temporary, _) = write_beside(path, bytes, mode)?;
     let linked = fs::hard_link(&temporary, path);
     fs::remove_file(&temporary)?;
     linked?;
     sync_dir(folder_of(path))
 }
 
-/// Writes a temporary file beside `path`, durably, and returns its path.
-pub fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf> {
+/// Writes a temporary file beside `path`, durably, and returns its path and itself.
+pub fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<(PathBuf, File)> {
     let mut name = temporary_name(path);
     name.push(std::process::id().to_string());
     let temporary = path.with_file_name(name);
@@ -124,14 +125,14 @@ pub fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf>
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+    let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary);
+    let written = opened.and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(file)
+    });
     match written {
-        Ok(()) => Ok(temporary),
+        Ok(file) => Ok((temporary, file)),
         Err(error) => {
             drop(fs::remove_file(&temporary));
             Err(error)

@@ -55,8 +55,8 @@ impl LogFile for JournalFile {
     }
 
     fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let temporary = disk::write_beside(&self.path, bytes, 0o600)?;
-        let locked = keep_owner(&temporary, &self.file).and_then(|()| open(&temporary));
+        let (temporary, new) = disk::write_beside(&self.path, bytes, 0o600)?;
+        let locked = keep_owner(&new, &self.file).and_then(|()| open(&temporary));
         let locked = locked.and_then(|file| {
             // Locked before anybody can find it under the journal's name. Whoever has opened the
             // old file finds, once it is free, that it is not the one at the path any more.
@@ -79,13 +79,13 @@ impl LogFile for JournalFile {
 
 /// Gives a new file the owner and the mode of the one that it replaces, so that a person who acts
 /// as root does not lock the cron job out.
-fn keep_owner(new: &Path, old: &File) -> io::Result<()> {
+fn keep_owner(new: &File, old: &File) -> io::Result<()> {
     let old = old.metadata()?;
-    let made = std::fs::metadata(new)?;
+    let made = new.metadata()?;
     if (old.uid(), old.gid()) != (made.uid(), made.gid()) {
-        std::os::unix::fs::chown(new, Some(old.uid()), Some(old.gid()))?;
+        std::os::unix::fs::fchown(new, Some(old.uid()), Some(old.gid()))?;
     }
-    std::fs::set_permissions(new, old.permissions())
+    new.set_permissions(old.permissions())
 }
 
 fn open(path: &Path) -> io::Result<File> {
