@@ -38,7 +38,10 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         };
         let rows = ranked.iter().take(LOOK_AT).map(|ranked| &ranked.candidate);
         let judge = self.judge(known);
-        let free = rows.filter_map(|candidate| free(&judge, candidate));
+        let is_built = |row: &&Candidate| {
+            self.sending.build_config.is_ok() || data.samples.contains_key(&row.framework)
+        };
+        let free = rows.filter(is_built).filter_map(|candidate| free(&judge, candidate));
         free.filter(|next| models.insert(next.model.to_ascii_lowercase())).take(NEXT).collect()
     }
 }

@@ -32,6 +32,23 @@ fn a_run_keeps_the_list_the_queue_and_what_comes_next() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+/// A run passes over what it has no `configParams` for, so that is not what comes next.
+#[test]
+fn what_cannot_be_built_does_not_come_next() {
+    let rows = serde_json::json!([
+        {"model_address": "Org/Odd", "framework": "no-such-framework"},
+        {"model_address": "Org/Plain"},
+    ]);
+    let mut machine = Machine::with_rows(account(), &rows);
+    machine.set("ASYNC_QUEUE_DEPTH", "95");
+    machine.cycle(10);
+    let next: Vec<_> = kept(&machine).unwrap().next.into_iter().map(|next| next.model).collect();
+    assert_eq!(next, ["Org/Plain"]);
+    machine.set("ASYNC_QUEUE_DEPTH", "");
+    machine.cycle(0);
+    assert!(machine.posted()[0].starts_with("org/plain "), "{:?}", machine.posted());
+}
+
 /// A held run has looked too; a run that could not read leaves what is there.
 #[test]
 fn a_held_run_keeps_it_and_a_failed_read_does_not() {
