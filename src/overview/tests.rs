@@ -176,3 +176,16 @@ fn days_ahead_of_the_clock_and_long_ago_are_not_drawn() {
     assert_eq!(passed, [Some(-2), None, Some(4)]);
     assert_eq!(facts.days.last().unwrap().number, 20_600);
 }
+
+/// Numbers of a file are whatever stands there.
+#[test]
+fn the_greatest_numbers_make_a_page() {
+    let rejected = [(i64::MIN, u64::MAX), (60_022, u64::MAX)].into();
+    let [accepted, in_doubt, settled] = [u64::MAX; 3];
+    let day =
+        crate::journal::history::Day { day: NOW / DAY, accepted, in_doubt, settled, rejected };
+    let counts =
+        Stats { total: u64::MAX, verify_pass: u64::MAX, points: -1e308, ..Stats::default() };
+    let history = history([(NOW, Event::Day(day)), (NOW, Event::Stats(counts))]);
+    drawn(&history, None, None);
+}

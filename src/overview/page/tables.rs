@@ -91,7 +91,7 @@ pub(super) fn doubts(facts: &Facts, out: &mut fmt::Formatter<'_>) -> fmt::Result
         "<p>A pair is in doubt while nobody knows whether the platform took it: the answer to its \
          submission was lost. It stays taken.</p>\n",
     )?;
-    if facts.days.iter().any(|day| day.in_doubt + day.settled > 0) {
+    if facts.days.iter().any(|day| day.in_doubt > 0 || day.settled > 0) {
         activity::doubts(&facts.days, out)?;
     }
     for model in facts.torn_models.iter().take(MOST) {
