@@ -86,14 +86,19 @@ fn main() -> ExitCode {
         println!("    {model} on {gpu}");
     }
     println!("\nNext: README.md, \"Running it hourly\". Against the real platform, begin with");
-    println!("  submitter run --dry-run");
+    println!("  submitter run --dry-run --strategy-id YOUR-ID --token-file FILE");
     let as_told = accepted.len() == 6 && exit == 0 && again == 10 && twice == 0;
     if as_told { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Serves until the process is ended. The token is no secret: only this platform knows it.
+/// Serves until the process is ended. The token is no secret: only this platform knows it. It goes
+/// into the variable that is asked first, so that it beats the token file of an env file.
 fn serve(platform: &Platform) -> ! {
-    println!("MODELHUB_API_BASE={}\nXC_TOKEN={TOKEN}\nSTRATEGY_ID=demo-strategy", platform.base());
+    let port = platform.address().port();
+    let state = std::env::temp_dir().join(format!("submitter-demo-{port}"));
+    println!("MODELHUB_API_BASE={}", platform.base());
+    println!("EXTERNAL_SERVICE_TOKEN={TOKEN}\nSTRATEGY_ID=demo-strategy");
+    println!("SUBMITTER_STATE_DIR={}", state.display());
     loop {
         std::thread::park();
     }

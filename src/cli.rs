@@ -7,7 +7,7 @@ mod look;
 mod report;
 mod settle;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::builder::StyledStr;
@@ -68,6 +68,26 @@ pub enum Command {
     Resolve(Resolve),
     /// Move a damaged journal aside; every legible pair stays taken
     Repair(Repair),
+}
+
+impl Command {
+    /// What `--state-dir` says; none for a command that has no such flag.
+    #[must_use]
+    pub fn state_dir(&self) -> Option<Option<&OsStr>> {
+        let flag = match self {
+            Self::Run(args) => &args.flags.state_dir,
+            Self::Check(args) => &args.flags.state_dir,
+            Self::Explain(args) => &args.flags.state_dir,
+            Self::Status(args) => &args.state.state_dir,
+            Self::Report(args) => &args.state.state_dir,
+            Self::Pause(args) => &args.state.state_dir,
+            Self::Resume(args) => &args.state.state_dir,
+            Self::Resolve(args) => &args.state.state_dir,
+            Self::Repair(args) => &args.state.state_dir,
+            Self::BakeCandidates(_) | Self::BakeLedger(_) | Self::SyncMarks(_) => return None,
+        };
+        Some(flag.as_deref())
+    }
 }
 
 /// `submitter run`.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::env::Env;
 use crate::exit::{Exit, Hold};
 use crate::explain;
+use crate::journal::file;
 use crate::operator::{self, resolve::Named};
 use crate::overview;
 use crate::ping::{self, Pinger};
@@ -26,8 +27,16 @@ use crate::status::Status;
 use crate::sync_marks::{self, Sync};
 use crate::text::redacted;
 
+/// The state folder of the shipped settings, the unit and the package.
+const USUAL: &str = "/var/lib/submitter";
+
 /// Runs the command that was asked for, and returns the process's exit code.
 pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
+    if let Some(flag) = cli.command.state_dir()
+        && let Some(warning) = second_folder(settings::default_state_dir(flag, env), USUAL.as_ref())
+    {
+        crate::text::warn(warning);
+    }
     match &cli.command {
         Command::Run(args) => cycle(args, env, clock, stop),
         Command::Check(args) => look(args, env, clock, stop),
@@ -70,6 +79,18 @@ pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
             operator::repair::repair(dir, clock)
         }),
     }
+}
+
+/// A person who forgets the settings of the job would give its account a second journal, or pause
+/// nothing.
+fn second_folder(default: Option<PathBuf>, usual: &Path) -> Option<String> {
+    let dir = default.filter(|dir| dir != usual && file::is_in_use(usual))?;
+    Some(format!(
+        "the state folder is {} since none is named, and {} is in use: an account must have one \
+         alone. Take the settings of the job, or name the folder with --state-dir",
+        dir.display(),
+        usual.display()
+    ))
 }
 
 fn cycle(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
@@ -198,4 +219,21 @@ fn ended(done: Result<String, Hold>) -> u8 {
 fn print(text: &str) {
     crate::text::end_progress();
     drop(writeln!(std::io::stdout(), "{text}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_state_folder_is_told_where_nobody_has_named_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let usual = dir.path();
+        let default = || Some(PathBuf::from("/home/me/.local/state/submitter"));
+        assert_eq!(second_folder(default(), usual), None, "nothing is there");
+        std::fs::write(usual.join("journal.jsonl"), "").unwrap();
+        assert!(second_folder(default(), usual).unwrap().contains("/home/me/.local"));
+        assert_eq!(second_folder(None, usual), None, "it is named");
+        assert_eq!(second_folder(Some(usual.to_owned()), usual), None, "it is the same");
+    }
 }

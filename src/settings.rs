@@ -20,7 +20,7 @@ pub use data_dir::{data_dir, marks_file};
 pub use hints::{Hint, read_snapshot_file};
 pub use read::{path, word};
 pub use reading::Reading;
-pub use state_dir::state_dir;
+pub use state_dir::{default_state_dir, state_dir};
 
 /// What a person should know although the run goes on: one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -219,10 +219,22 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         sent.unrecorded.map_or(Ok(()), Err)?;
         end?;
         if known.attempts >= self.limits.max_attempts {
-            let detail = format!("cap {}", self.limits.max_attempts);
-            return Err(Hold::because(Reason::AttemptCap, detail));
+            return Err(self.attempt_cap(known));
         }
         Ok(())
+    }
+
+    /// The hold at the attempt cap. Where nothing was taken at all, something is wrong that no
+    /// later run mends: --quiet must not hide that.
+    fn attempt_cap(&self, known: &Known) -> Hold {
+        let cap = self.limits.max_attempts;
+        if known.submits == 0 {
+            log::error!(
+                "[live] warning none of {cap} tasks was accepted: look at the codes of the rejected \
+                 lines, at STRATEGY_ID, config-params and the candidates"
+            );
+        }
+        Hold::because(Reason::AttemptCap, format!("cap {cap}"))
     }
 
     /// The hold that a rejection asks for.

@@ -141,7 +141,7 @@ fn strategy_id(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     if text.is_empty() {
         Err("is blank: write the id of the strategy that the tasks belong to")
-    } else if text.contains(['<', '>']) {
+    } else if is_placeholder(text) {
         Err("is a placeholder: write the id of the strategy that the tasks belong to")
     } else if text.starts_with(['"', '\'']) {
         Err("begins with a quote: remove the quotes")
@@ -150,6 +150,15 @@ fn strategy_id(text: &str) -> Result<String, &'static str> {
     } else {
         Ok(text.to_owned())
     }
+}
+
+/// What stands in examples in the place of an id.
+fn is_placeholder(text: &str) -> bool {
+    let words = ["id", "todo", "strategy", "strategyid", "yourstrategy", "yourstrategyid"];
+    let letters: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
+    text.contains(['<', '>'])
+        || text.contains("策略编号")
+        || words.contains(&letters.to_ascii_lowercase().as_str())
 }
 
 fn limits(s: &mut Settings, r: &mut Reader<'_>, flags: &Flags) {

@@ -21,6 +21,13 @@ pub fn state_dir(flag: Option<&OsStr>, env: &Env) -> Result<(PathBuf, Vec<Warnin
     find(flag, env).map(|(path, _, warnings)| (path, warnings))
 }
 
+/// The state folder where nobody has named one.
+#[must_use]
+pub fn default_state_dir(flag: Option<&OsStr>, env: &Env) -> Option<PathBuf> {
+    let (path, origin, _) = find(flag, env).ok()?;
+    matches!(origin, "XDG_STATE_HOME" | "HOME").then_some(path)
+}
+
 /// The state folder and the flag or the variable that names it.
 pub(super) fn find(flag: Option<&OsStr>, env: &Env) -> Result<Found, Hold> {
     let mut warnings = Vec::new();
@@ -105,6 +112,20 @@ mod tests {
             );
             pairs.remove(0);
         }
+    }
+
+    #[test]
+    fn a_default_is_a_folder_that_nobody_has_named() {
+        let home = ("HOME", "/home/me");
+        let of = |flag: Option<&str>, pairs: &[(&str, &str)]| {
+            default_state_dir(flag.map(OsStr::new), &Env::from_pairs(pairs.iter().copied()))
+        };
+        assert_eq!(of(None, &[home]), Some("/home/me/.local/state/submitter".into()));
+        assert_eq!(of(None, &[("XDG_STATE_HOME", "/x"), home]), Some("/x/submitter".into()));
+        for named in ["SUBMITTER_STATE_DIR", "STATE_DIRECTORY"] {
+            assert_eq!(of(None, &[(named, "/s"), home]), None, "{named}");
+        }
+        assert_eq!(of(Some("/s"), &[home]), None);
     }
 
     /// K03: cron and containers may set nothing at all.

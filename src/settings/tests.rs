@@ -127,6 +127,9 @@ fn strategy_id_is_required_and_never_guessed() {
     for bad in [None, Some(""), Some(" "), Some("<id>"), Some("\"s\""), Some("a\nb")] {
         assert_eq!(reason(of(bad), "STRATEGY_ID"), Reason::MissingStrategyId);
     }
+    for placeholder in ["your strategy", "YOUR_STRATEGY_ID", "ID", "todo", "你的策略编号"] {
+        assert_eq!(reason(of(Some(placeholder)), "placeholder"), Reason::MissingStrategyId);
+    }
     let settings = flag(|f, v| f.strategy_id = Some(v), "f", REQUIRED[0]).unwrap();
     assert_eq!(settings.strategy_id, "f");
     let hold = flag(|f, v| f.strategy_id = Some(v), "", REQUIRED[0]).unwrap_err();

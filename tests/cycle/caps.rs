@@ -57,6 +57,9 @@ fn attempts_stop_at_30_and_right_after_the_post_that_reaches_it() {
         assert_eq!(machine.posts(), n.min(30));
         assert_eq!(machine.platform.requests().last().unwrap().kind, Kind::Add);
         assert_eq!(machine.most_posts(), (1, 0));
+        // Thirty refusals are no healthy hour.
+        let told = usize::from(reason == "attempt_cap");
+        assert_eq!(ended.lines("[live] warning none of 30 tasks was accepted").count(), told);
     }
 }
 
@@ -68,6 +71,7 @@ fn attempts_count_whatever_their_answer() {
     let ended = machine.cycle(0);
     assert_eq!(ended.held(), "attempt_cap");
     assert_eq!((ended.counted("submitted"), ended.counted("rejected")), (2, 1));
+    assert_eq!(ended.lines("[live] warning ").count(), 0, "{}", ended.log);
 }
 
 #[test]
