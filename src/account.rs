@@ -2,7 +2,7 @@
 //! `status`, `explain` and `report` look at it. No run decides by it.
 
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 use std::iter::once;
 use std::path::{Path, PathBuf};
 
@@ -18,9 +18,6 @@ use crate::secret::Token;
 
 const FILE: &str = "account.jsonl";
 const VERSION: u32 = 1;
-
-/// Bytes of a task in the file, more or less.
-const ROW: usize = 80;
 
 /// What is known of the account.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -102,7 +99,7 @@ impl Account {
         Stats::of(self.tasks.iter().map(|task| (task.state, task.points)))
     }
 
-    /// Reads what [`Self::to_lines`] has written.
+    /// Reads what [`Self::write_to`] has written.
     ///
     /// # Errors
     /// What is wrong, and in which line.
@@ -120,22 +117,20 @@ impl Account {
         Ok(Self { at, queue, queue_threshold, next, tasks })
     }
 
-    /// A line for the account, then one for each task.
+    /// Writes a line for the account, then one for each task.
     ///
     /// # Errors
-    /// None that is known: all of it can be JSON.
-    pub fn to_lines(&self) -> serde_json::Result<Vec<u8>> {
+    /// Those of the writer.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { at, queue, queue_threshold, ref next, ref tasks } = *self;
         let next = next.clone();
         let head = Head { submitter_account: VERSION, at, queue, queue_threshold, next };
-        let mut bytes = Vec::with_capacity(ROW * (tasks.len() + 1));
-        serde_json::to_writer(&mut bytes, &head)?;
+        serde_json::to_writer(&mut *out, &head)?;
         for task in tasks {
-            bytes.push(b'\n');
-            serde_json::to_writer(&mut bytes, &row(task))?;
+            out.write_all(b"\n")?;
+            serde_json::to_writer(&mut *out, &row(task))?;
         }
-        bytes.push(b'\n');
-        Ok(bytes)
+        out.write_all(b"\n")
     }
 }
 
@@ -161,7 +156,7 @@ pub fn path(dir: &Path) -> PathBuf {
 /// It could not be written; the one before is still there.
 pub fn keep(dir: &Path, account: &Account) -> anyhow::Result<()> {
     let path = path(dir);
-    disk::replace(&path, &account.to_lines()?, 0o600)
+    disk::replace_soon(&path, 0o600, |out| account.write_to(out))
         .with_context(|| format!("writing {}", path.display()))
 }
 

@@ -4,7 +4,7 @@ pub mod mounts;
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -115,8 +115,34 @@ pub fn create_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     sync_dir(folder_of(path))
 }
 
+/// Replaces a file in one step for whoever reads it, for content that the next run writes again: a
+/// power cut may leave an empty one. Nothing is left of a file that could not be written.
+pub fn replace_soon(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let (temporary, _) = make_beside(path, mode, |file| {
+        let mut buffered = BufWriter::new(file);
+        write(&mut buffered)?;
+        buffered.flush()
+    })?;
+    fs::rename(&temporary, path).inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
 /// Writes a temporary file beside `path`, durably, and returns its path and itself.
 pub fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<(PathBuf, File)> {
+    make_beside(path, mode, |mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    })
+}
+
+fn make_beside(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<(PathBuf, File)> {
     let mut name = temporary_name(path);
     name.push(std::process::id().to_string());
     let temporary = path.with_file_name(name);
@@ -126,12 +152,7 @@ pub fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> io::Result<(PathBuf
         _ => {}
     }
     let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary);
-    let written = opened.and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        Ok(file)
-    });
-    match written {
+    match opened.and_then(|file| write(&file).map(|()| file)) {
         Ok(file) => Ok((temporary, file)),
         Err(error) => {
             drop(fs::remove_file(&temporary));

@@ -6,6 +6,8 @@ use submitter::account::Account;
 
 fuzz_target!(|text: &str| {
     let Ok(account) = Account::parse(text) else { return };
-    let written = String::from_utf8(account.to_lines().expect("written")).expect("JSON");
+    let mut written = Vec::new();
+    account.write_to(&mut written).expect("written");
+    let written = String::from_utf8(written).expect("JSON");
     assert_eq!(Account::parse(&written).expect("read again"), account, "{written}");
 });
