@@ -54,6 +54,7 @@ impl fmt::Display for BadModel {
             Self::Blank => f.write_str("the model is blank"),
             Self::Placeholder => f.write_str("a placeholder stands in place of a model"),
             Self::NoOwner => f.write_str("no owner: expected org/name"),
+            Self::BadCharacter(' ') => f.write_str("a blank in a model id"),
             Self::BadCharacter(c) => write!(f, "character {} in a model id", c.escape_default()),
             Self::BadShape => f.write_str("expected org/name"),
             Self::TooLong => write!(f, "more than {MAX_LENGTH} bytes"),

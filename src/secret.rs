@@ -156,6 +156,7 @@ pub fn choose(env: &Env, token_file_flag: Option<&Path>) -> Result<Chosen, Refus
         };
     }
     let mut states = [State::NotRead; 4];
+    let mut told = None;
     for (at, source) in SOURCES.into_iter().enumerate() {
         match read_variable(env, source) {
             Ok(token) => return Ok(Chosen { token, source }),
@@ -164,12 +165,13 @@ pub fn choose(env: &Env, token_file_flag: Option<&Path>) -> Result<Chosen, Refus
                 if state.stops() {
                     return Err(refused(state, states, detail));
                 }
+                told = told.or(Some(detail).filter(|detail| !detail.is_empty()));
             }
         }
     }
     let detail = "no credential is set: put the token into a file and name it with --token-file \
                   or XC_TOKEN_FILE, or set EXTERNAL_SERVICE_TOKEN, XC_TOKEN or MODELHUB_XC_TOKEN";
-    Err(refused(State::Absent, states, detail.to_owned()))
+    Err(refused(State::Absent, states, told.unwrap_or_else(|| detail.to_owned())))
 }
 
 fn refused(state: State, states: [State; 4], detail: String) -> Refused {
@@ -208,8 +210,11 @@ fn read_file(origin: &str, path: &Path) -> Result<Token, Without> {
         } else {
             "it must name a file that this user may read, and not be the token itself"
         };
-        let kind = error.kind();
-        let detail = format!("the file that {origin} names cannot be read ({kind}): {hint}");
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "no such file".to_owned(),
+            kind => kind.to_string(),
+        };
+        let detail = format!("the file that {origin} names cannot be read ({why}): {hint}");
         (State::Unreadable, detail)
     })?;
     let what = format!("the file that {origin} names");

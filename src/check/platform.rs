@@ -223,7 +223,11 @@ fn precheck(model: &ModelId, answer: &Result<Precheck, ReadError>) -> Item {
     let tried = format!("GET precheck of {model}");
     match answer {
         Ok(blocked) => {
-            Item::ok("precheck", format!("{tried}: {} cards are not free", blocked.len()))
+            let excluded = match blocked.len() {
+                0 => "no card is excluded".to_owned(),
+                n => format!("{n} cards are excluded"),
+            };
+            Item::ok("precheck", format!("{tried}: {excluded}"))
         }
         Err(error) => match error.ends_cycle(&tried) {
             Some(hold) => Item::hold("precheck", hold),

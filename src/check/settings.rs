@@ -6,6 +6,7 @@ use super::{Item, Status};
 use crate::env::Env;
 use crate::flags::Flags;
 use crate::ping::{self, Pinger};
+use crate::secret;
 use crate::settings::{ConfigSource, FootholdPages, Refresh, Settings, Survey};
 
 /// How the names of our variables begin, where few others do.
@@ -29,13 +30,7 @@ pub(super) fn items(survey: &Survey, env: &Env) -> Vec<Item> {
         .chain(warnings.iter().map(|warning| Item::warn("settings", warning.to_string())))
         .collect();
     let values = values(settings);
-    let is_known =
-        |name: &&str| OTHERS.contains(name) || values.iter().any(|(variable, _)| variable == name);
-    let ours = env.names().filter(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)));
-    items.extend(ours.filter(|name| !is_known(name)).map(|name| {
-        Item::warn("settings", format!("{name} is no setting, and has no effect"))
-            .todo("look for its name in `submitter run --help`")
-    }));
+    items.extend(env.names().filter_map(|name| misspelt(name, &values)));
     let (mut given, mut defaults) = (Vec::new(), Vec::new());
     for (variable, value) in values {
         match origins.get(variable).copied() {
@@ -52,6 +47,27 @@ pub(super) fn items(survey: &Survey, env: &Env) -> Vec<Item> {
     }
     items.push(Item::ok("settings", format!("defaults: {}", defaults.join(", "))));
     items
+}
+
+/// What is to be said of a variable that looks like one of ours and is none.
+fn misspelt(name: &str, values: &[(&'static str, String)]) -> Option<Item> {
+    let settings = values.iter().map(|(variable, _)| *variable);
+    let known = || settings.clone().chain(OTHERS).chain(secret::SOURCES);
+    if known().any(|variable| variable == name) {
+        return None;
+    }
+    // Two slips of the pen; a short name is near to many.
+    let near = known()
+        .find(|variable| variable.len() > 7 && strsim::damerau_levenshtein(variable, name) <= 2);
+    let found = format!("{name} is no setting, and has no effect");
+    match near {
+        Some(near) => Some(Item::warn("settings", found).todo(format!("did you mean {near}?"))),
+        None if PREFIXES.iter().any(|prefix| name.starts_with(prefix)) => {
+            let todo = "look for its name in `submitter run --help`";
+            Some(Item::warn("settings", found).todo(todo))
+        }
+        None => None,
+    }
 }
 
 /// Where the pings of real runs go, where they go anywhere. None is sent.
@@ -152,6 +168,34 @@ mod tests {
             defaults.contains("LIVE_QUEUE_THRESHOLD 95, ") && !defaults.contains("PAGE_SIZE 7")
         );
         assert!(!lines.concat().contains("a-strategy"));
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_told_and_other_peoples_variables_are_not() {
+        let env = [
+            ("STRATEGYID", "x"),
+            ("XC_TOKENFILE", "x"),
+            ("SUBMITER_STATE_DIR", "/s"),
+            ("LIVE_QUEUE_TRESHOLD", "9"),
+            ("LIVE_LONG", "x"),
+            ("PATH", "/bin"),
+            ("XDG_STATE_HOME", "/x"),
+            ("XC_TOKEN", "x"),
+        ];
+        let lines = of(&Flags::default(), &env);
+        let told: Vec<_> = lines.iter().filter(|line| line.contains("is no setting")).collect();
+        for (name, todo) in [
+            ("STRATEGYID", "did you mean STRATEGY_ID?"),
+            ("XC_TOKENFILE", "did you mean XC_TOKEN_FILE?"),
+            ("SUBMITER_STATE_DIR", "did you mean SUBMITTER_STATE_DIR?"),
+            ("LIVE_QUEUE_TRESHOLD", "did you mean LIVE_QUEUE_THRESHOLD?"),
+            ("LIVE_LONG", "look for its name in `submitter run --help`"),
+        ] {
+            let line =
+                format!("[check] warn settings: {name} is no setting, and has no effect -> {todo}");
+            assert!(told.iter().any(|told| **told == line), "{line} in {told:#?}");
+        }
+        assert_eq!(told.len(), 5, "{told:#?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! in doubt, the submit cap.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,8 +32,13 @@ pub(super) fn items(settings: &Settings, clock: &dyn Clock) -> (Option<History>,
     let (history, torn) = match peek(dir, now) {
         Ok(read) => read,
         Err(hold) => {
+            // Who may not look into the folder knows nothing of a pause.
+            items.push(if hold.reason == Reason::JournalDamaged {
+                pause(PauseFile::in_dir(dir).read())
+            } else {
+                Item::skip("pause", "not known without the folder")
+            });
             items.push(Item::hold("journal", hold));
-            items.push(pause(PauseFile::in_dir(dir).read()));
             let unknown = |item| Item::skip(item, "not known without the journal");
             items.extend(["in_doubt", "hourly_cap"].map(unknown));
             return (None, items);
@@ -46,26 +52,30 @@ pub(super) fn items(settings: &Settings, clock: &dyn Clock) -> (Option<History>,
     (Some(history), items)
 }
 
+const ANOTHER: &str = "name a folder, or one that can be made";
+
 /// Whether the folder, or the one in which it would be made, can be written to.
 fn folder(dir: &Path) -> Item {
-    let fail = |path: &Path, what: &str| {
+    let fail = |path: &Path, what: &str, todo: &str| {
         let detail = format!("{}: {what}", path.display());
-        let hold = Hold::because(Reason::StateWriteFailed, detail);
-        Item::hold("state", hold)
-            .todo("give the folder to the user that runs this, or name another")
+        Item::hold("state", Hold::because(Reason::StateWriteFailed, detail)).todo(todo)
     };
     let existing = dir.ancestors().find(|path| path.symlink_metadata().is_ok());
     let existing = existing.unwrap_or(Path::new("/"));
     match fs::metadata(existing) {
-        Ok(found) if !found.is_dir() => return fail(existing, "is not a folder"),
-        Err(error) => return fail(existing, &error.to_string()),
+        Ok(found) if !found.is_dir() => return fail(existing, "is not a folder", ANOTHER),
+        Err(error) => return fail(existing, &error.to_string(), ANOTHER),
         Ok(_) => {}
     }
     // A run writes to the journal, and replaces the other files.
     for path in [existing, &path_in(dir)] {
         match disk::may_write(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return fail(path, &format!("this user may not write here ({error})"));
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                let todo = match error.kind() {
+                    ErrorKind::ReadOnlyFilesystem => "mount its file system for writing",
+                    _ => "run this as the user of the job, or give that user the folder",
+                };
+                return fail(path, &format!("this user may not write here ({error})"), todo);
             }
             _ => {}
         }
@@ -75,7 +85,7 @@ fn folder(dir: &Path) -> Item {
 }
 
 /// How much room there is.
-fn room(found: &str, free: std::io::Result<u64>) -> Item {
+fn room(found: &str, free: io::Result<u64>) -> Item {
     let todo = "make room on its disk";
     match free {
         Ok(0) => {

@@ -104,10 +104,14 @@ pub struct Opened {
     pub torn: usize,
 }
 
-/// Whether a state folder has a journal: whether a run has ever used it.
+/// Whether a state folder has a journal: whether a run has ever used it. One that this user may not
+/// look into may have.
 #[must_use]
 pub fn is_in_use(dir: &Path) -> bool {
-    dir.join(JOURNAL).symlink_metadata().is_ok()
+    let found = dir.join(JOURNAL).symlink_metadata();
+    !found.is_err_and(|error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    })
 }
 
 /// The process that holds the journal of a state folder now, without touching the lock; none where
@@ -212,13 +216,13 @@ pub fn repair(dir: &Path, now: u64) -> Result<Repaired, Hold> {
 /// journal is an empty one. A torn tail is taken as a run would take it, and its length told.
 ///
 /// # Errors
-/// `journal_damaged`.
+/// `journal_damaged`; `state_write_failed` where this user may not read it.
 pub fn peek(dir: &Path, now: u64) -> Result<(History, usize), Hold> {
     let path = dir.join(JOURNAL);
     let damaged = |what: String| damaged(&path, &what);
     let bytes = match disk::require_regular(&path).and_then(|()| std::fs::read(&path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
-        read => read.map_err(|error| damaged(error.to_string()))?,
+        read => read.map_err(|error| not_read(&path, &error))?,
     };
     let Replay { mut history, torn, .. } =
         replay(&bytes).map_err(|damage| not_replayed(&path, &damage))?;
@@ -288,6 +292,15 @@ fn not_replayed(path: &Path, damage: &Damage) -> Hold {
     damaged(path, &damage.to_string())
 }
 
+/// What may not be read is not damaged: a repair would be the wrong advice.
+fn not_read(path: &Path, error: &io::Error) -> Hold {
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return damaged(path, &error.to_string());
+    }
+    let detail = format!("reading {}: {error}; run this as the user of the job", path.display());
+    Hold::because(Reason::StateWriteFailed, detail)
+}
+
 fn damaged(path: &Path, what: &str) -> Hold {
     let next = "nothing was changed; `submitter repair` keeps what is legible";
     let detail = format!("{}, {what}; {next}", path.display());
@@ -298,6 +311,18 @@ fn damaged(path: &Path, what: &str) -> Hold {
 mod tests {
     use super::*;
     use std::os::fd::OwnedFd;
+
+    #[test]
+    fn what_may_not_be_read_is_not_damaged() {
+        let path = Path::new("/s/journal.jsonl");
+        let of = |kind: io::ErrorKind| not_read(path, &kind.into());
+        let hold = of(io::ErrorKind::PermissionDenied);
+        assert_eq!(hold.reason, Reason::StateWriteFailed);
+        assert!(!hold.detail.contains("repair"), "{}", hold.detail);
+        assert_eq!(of(io::ErrorKind::InvalidData).reason, Reason::JournalDamaged);
+        assert!(!is_in_use(Path::new("/nonexistent")));
+        assert!(!is_in_use(Path::new("/proc/self/status")), "a file is no folder");
+    }
 
     /// A pipe takes every write and cannot be synced: whoever does not sync does not notice.
     #[test]

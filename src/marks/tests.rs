@@ -106,7 +106,7 @@ fn one_bad_mark_refuses_the_file_and_names_the_place() {
         (r#"{"model":"a/b","gpu":"","code":1}"#, "the card \"\" is not in"),
         (r#"{"model":" ","gpu":"Biren_166m","code":1}"#, "the model \" \": the model is blank"),
         (r#"{"model":"gpt2","gpu":"Biren_166m","code":1}"#, "the model \"gpt2\": no owner"),
-        (r#"{"model":"a/b c","gpu":"Biren_166m","code":1}"#, "the model \"a/b c\": character"),
+        (r#"{"model":"a/b c","gpu":"Biren_166m","code":1}"#, "the model \"a/b c\": a blank"),
         (r#"{"model":"<a>/b","gpu":"Biren_166m","code":1}"#, "the model \"<a>/b\": a placeholder"),
         (r#"{"model":null,"gpu":"Biren_166m","code":1}"#, "invalid type: null"),
         (r#"{"gpu":"Biren_166m","code":1}"#, "missing field `model`"),

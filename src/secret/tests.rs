@@ -79,9 +79,7 @@ fn malformed_and_unreadable_stop_the_search() {
     );
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("missing");
-    for (path, kind) in
-        [(missing.as_path(), io::ErrorKind::NotFound), (dir.path(), io::ErrorKind::IsADirectory)]
-    {
+    for (path, kind) in [(missing.as_path(), "(no such file)"), (dir.path(), "(is a directory)")] {
         let refused = refusal(&[("XC_TOKEN_FILE", path.to_str().unwrap()), ("XC_TOKEN", "good")]);
         assert_eq!(refused.reason, Reason::InvalidToken);
         assert_eq!(
@@ -89,7 +87,7 @@ fn malformed_and_unreadable_stop_the_search() {
             "EXTERNAL_SERVICE_TOKEN=absent XC_TOKEN_FILE=unreadable XC_TOKEN=not_read \
              MODELHUB_XC_TOKEN=not_read"
         );
-        assert!(refused.detail.contains(&kind.to_string()), "{}", refused.detail);
+        assert!(refused.detail.contains(kind), "{}", refused.detail);
     }
 }
 

@@ -176,7 +176,7 @@ fn i06_a_row_without_a_model_is_refused_and_the_others_are_used() {
             (4, "\"\": the model is blank"),
             (5, "\"<org>/<model>\": a placeholder"),
             (6, "\"~~a/1~~\": character ~"),
-            (7, "\"a/x y\": character"),
+            (7, "\"a/x y\": a blank"),
             (11, "5 cells"),
         ],
     );
