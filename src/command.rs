@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -14,12 +14,13 @@ use crate::check::check;
 use crate::cli::{Check, Cli, Command, Report, Resolve, Run, SyncMarks};
 use crate::clock::Clock;
 use crate::env::Env;
-use crate::exit::{Exit, Hold};
+use crate::exit::{Exit, Hold, Reason};
 use crate::explain;
 use crate::journal::file;
 use crate::operator::{self, resolve::Named};
 use crate::overview;
 use crate::ping::{self, Pinger};
+use crate::report::Decision;
 use crate::run;
 use crate::settings::{self, state_dir};
 use crate::sources::baked;
@@ -45,10 +46,7 @@ pub fn run(cli: &Cli, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
             let said = shown(&status, args.json, env);
             match status.damage {
                 None => Ok(said),
-                Some(damage) => {
-                    print(&said);
-                    Err(damage)
-                }
+                Some(damage) => print(&said).and(Err(damage)),
             }
         }),
         Command::Explain(args) => ended(
@@ -98,7 +96,9 @@ fn cycle(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
         let run::Ran { report, end, last } = run::run(args, env, clock, stop);
         let exit = args.exit_code(end.exit);
         if args.json {
-            print(&redacted(report.to_json(&end, exit).to_string(), &env.secrets()));
+            let report = redacted(report.to_json(&end, exit).to_string(), &env.secrets());
+            // The exit code says what was submitted, whoever reads the report.
+            print(&report).unwrap_or_else(|hold| log::error!("{}", Decision::from(&hold)));
         }
         (exit, redacted(last, &env.secrets()))
     })
@@ -106,12 +106,15 @@ fn cycle(args: &Run, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
 
 fn look(args: &Check, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
     let findings = check(args, env, clock, stop);
-    if args.json {
-        print(&serde_json::to_string(&findings).unwrap_or_default());
+    let said = if args.json {
+        serde_json::to_string(&findings).unwrap_or_default()
     } else {
-        print(&findings.to_string());
+        findings.to_string()
+    };
+    match ended(Ok(said)) {
+        0 => findings.exit().code(),
+        unsaid => unsaid,
     }
-    findings.exit().code()
 }
 
 fn resolve(
@@ -201,24 +204,30 @@ fn shown(seen: &(impl Display + Serialize), json: bool, env: &Env) -> String {
 
 /// Prints what a command says at its end, and returns the exit code.
 fn ended(done: Result<String, Hold>) -> u8 {
-    match done {
-        // cron makes a mail of every line.
-        Ok(said) if said.is_empty() => Exit::Submitted.code(),
-        Ok(said) => {
-            print(&said);
-            Exit::Submitted.code()
-        }
+    match done.and_then(|said| if said.is_empty() { Ok(()) } else { print(&said) }) {
+        Ok(()) => Exit::Submitted.code(),
         Err(hold) => {
-            log::error!("{}", crate::report::Decision::from(&hold));
+            log::error!("{}", Decision::from(&hold));
             hold.reason.exit().code()
         }
     }
 }
 
-/// Writes a line to standard output. A reader that went away is no error of ours.
-fn print(text: &str) {
+/// Writes a line to standard output. A reader that went away is no error of ours; a disk that is
+/// full is one, since what stands there looks whole.
+///
+/// # Errors
+/// `state_write_failed`.
+fn print(text: &str) -> Result<(), Hold> {
     crate::text::end_progress();
-    drop(writeln!(std::io::stdout(), "{text}"));
+    let mut out = std::io::stdout();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let what = format!("writing to standard output: {error}");
+            Err(Hold::because(Reason::StateWriteFailed, what))
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

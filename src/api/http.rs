@@ -34,6 +34,9 @@ const SEARCH_BY_MODEL_ID: &str = "/api/computility/models/search-by-model-id";
 /// on another connection, could still arrive earlier.
 const HEAD_START: Duration = Duration::from_millis(2);
 
+/// How long a request beside a POST may take: the POST is told of when both have ended.
+const BESIDE: Duration = Duration::from_secs(5);
+
 const MAX_BODY: u64 = 16 << 20;
 const MAX_URL: usize = 8 << 10;
 
@@ -245,7 +248,8 @@ impl ReadApi for HttpReader<'_> {
             self.endpoint.watch.clock.sleep(HEAD_START);
             self.endpoint.watch.may_start().map_err(ReadError::Stopped)?;
             let query = [("modelId", model.as_str())];
-            let answer = self.get_once(SEARCH_BY_MODEL_ID, &query, self.endpoint.timeout)?;
+            let timeout = self.endpoint.timeout.min(BESIDE);
+            let answer = self.get_once(SEARCH_BY_MODEL_ID, &query, timeout)?;
             self.judge_precheck(answer)
         };
         std::thread::scope(|scope| {

@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::StateDir;
 
 /// `submitter report`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = REPORT_HELP)]
+#[command(group(ArgGroup::new("what").args(["output", "prometheus"]).required(true).multiple(true)))]
 #[allow(clippy::doc_markdown, reason = "these comments are the help text")]
 pub struct Report {
     /// Write a page for people, in HTML; - for standard output
-    #[arg(short, long, value_name = "FILE", required_unless_present = "prometheus")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// Write metrics for node_exporter's textfile collector; - for standard output
@@ -34,4 +35,4 @@ Exit codes: 0 written, 30 the journal is damaged or a file could not be written,
 is named, 2 the command line was not understood.
 
 Example: after each run
-  submitter report -o /var/www/submitter.html --prometheus /var/lib/node_exporter/submitter.prom";
+  submitter report -o /var/www/submitter.html --prometheus /var/lib/prometheus/node-exporter/submitter.prom";

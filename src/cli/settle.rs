@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::{Platform, StateDir};
 
 /// `submitter resolve`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = RESOLVE_HELP)]
+#[command(group(ArgGroup::new("verdict").args(["submitted", "absent"]).required(true)))]
 #[allow(
     clippy::doc_markdown,
     rustdoc::bare_urls,
@@ -23,7 +24,7 @@ pub struct Resolve {
     pub gpu: String,
 
     /// The platform has the task: the pair stays taken
-    #[arg(long, required_unless_present = "absent", conflicts_with = "absent")]
+    #[arg(long)]
     pub submitted: bool,
 
     /// The platform does not have it: the pair may be sent again. Looks once more, and refuses

@@ -48,8 +48,8 @@ impl fmt::Display for Page<'_> {
         )?;
         write!(
             out,
-            "<body>\n<header>\n<h1>submitter</h1>\n<p>The account as the last run saw it, \
-             <time datetime=\"{at}\">{shown}</time> UTC</p>\n<nav aria-label=\"Sections\">\n<ul>"
+            "<body>\n<header>\n<h1>submitter</h1>\n<p>Drawn \
+             <time datetime=\"{at}\">{shown}</time> UTC, of what runs have seen and done until then</p>\n<nav aria-label=\"Sections\">\n<ul>"
         )?;
         for (id, title, _) in SECTIONS {
             write!(out, "<li><a href=\"#{id}\">{title}</a></li>")?;

@@ -97,3 +97,15 @@ fn the_last_post_of_a_cycle_has_no_precheck_beside_it() {
         assert_eq!(machine.platform.count(Kind::Precheck), 2, "{name}");
     }
 }
+
+/// A precheck that hangs holds a POST's line back for five seconds at the most.
+#[test]
+fn a_precheck_ahead_that_hangs_is_given_up_soon() {
+    let machine = machine(2);
+    let trigger = Trigger::nth(Kind::Precheck, 1).model("org/model-1");
+    machine.platform.fault(trigger, Fault::no_answer());
+    let began = Instant::now();
+    let ended = machine.cycle(0);
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert_eq!(machine.platform.posts().len(), 2, "{}", ended.log);
+}

@@ -183,3 +183,16 @@ fn looking_needs_nothing_changes_nothing_and_disturbs_no_run() {
     assert!(text(&machine).contains("(redacted)"));
     assert!(!status(&machine).to_string().contains(TOKEN));
 }
+
+/// A report on a full disk looks whole to whoever reads it later.
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    let machine = Machine::new(account(), &["Org/Model"]);
+    for (args, code) in [(&["status"][..], 30), (&["check"], 30), (&["run", "--json"], 0)] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = machine.command(args).stdout(full).output().unwrap();
+        let log = String::from_utf8(output.stderr).unwrap();
+        assert!(log.contains("writing to standard output: No space left"), "{args:?}: {log}");
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {log}");
+    }
+}
