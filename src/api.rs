@@ -16,6 +16,7 @@ use crate::clock::Stop;
 use crate::exit::{Hold, Reason};
 use crate::gpu::Gpu;
 use crate::pair::ModelId;
+use crate::secret;
 
 /// A task's number on the platform. An int64 there, written as a JSON string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -220,7 +221,7 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Credential(how) => {
-                write!(f, "the platform refuses the credential ({how}): renew the token")
+                write!(f, "the platform refuses the credential ({how}): {}", secret::RENEW)
             }
             Self::Transport(what) => f.write_str(what),
             Self::Http(status) => write!(f, "HTTP {status}"),

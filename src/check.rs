@@ -95,7 +95,7 @@ impl fmt::Display for Item {
             Status::Skip => "skip",
         };
         write!(f, "[check] {status} {}", self.item)?;
-        if let Some(reason) = self.reason {
+        if let Some(reason) = self.reason.filter(|reason| reason.name() != self.item) {
             write!(f, " ({reason})")?;
         }
         write!(f, ": {}", Sentence(&self.found))?;
@@ -110,6 +110,13 @@ pub struct Findings(Vec<Item>);
 impl Findings {
     fn add(&mut self, items: impl IntoIterator<Item = Item>) {
         self.0.extend(items);
+    }
+
+    /// Without what only `-v` and JSON tell.
+    #[must_use]
+    pub fn in_brief(mut self) -> Self {
+        self.0.retain(|item| !item.found.starts_with(settings::DEFAULTS));
+        self
     }
 
     /// The gravest reason for which a run would hold now. A run asks for its settings first, then

@@ -176,6 +176,7 @@ pub struct Resume {
 pub struct StateDir {
     /// Folder of the journal and the pause, the same as of `submitter run`
     /// [env: SUBMITTER_STATE_DIR]
+    /// [default: $STATE_DIRECTORY, else $XDG_STATE_HOME/submitter, else ~/.local/state/submitter]
     #[arg(long, verbatim_doc_comment, value_name = "DIR")]
     pub state_dir: Option<OsString>,
 }

@@ -109,7 +109,9 @@ fn look(args: &Check, env: &Env, clock: &dyn Clock, stop: &AtomicBool) -> u8 {
     let said = if args.json {
         serde_json::to_string(&findings).unwrap_or_default()
     } else {
-        findings.to_string()
+        let is_verbose = log::max_level() >= log::LevelFilter::Debug;
+        let told = findings.clone();
+        if is_verbose { told } else { told.in_brief() }.to_string()
     };
     match ended(Ok(said)) {
         0 => findings.exit().code(),
@@ -159,6 +161,10 @@ fn report(args: &Report, env: &Env, clock: &dyn Clock) -> u8 {
             overview::write(path, &redacted(overview::page(&facts), &secrets), dir)?;
         }
         if let Some(path) = &args.prometheus {
+            if path != Path::new("-") && path.extension() != Some(OsStr::new("prom")) {
+                let what = "node_exporter reads only files that end in .prom";
+                crate::text::warn(format_args!("{}: {what}", path.display()));
+            }
             overview::write(path, &redacted(overview::metrics(&facts), &secrets), dir)?;
         }
         Ok(String::new())

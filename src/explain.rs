@@ -6,6 +6,7 @@ mod card;
 mod row;
 mod show;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -28,7 +29,7 @@ use crate::plan::Judge;
 use crate::settings::{Settings, read_snapshot_file};
 use crate::sources::Candidate;
 use crate::sources::foothold::Snapshot;
-use crate::sources::merge;
+use crate::sources::merge::{self, Ranked};
 use crate::submit;
 
 /// What is known of a model. Times are in seconds since 1970.
@@ -56,6 +57,8 @@ pub struct Explanation {
     pub precheck: bool,
     /// Why the model may not be submitted whatever list it stands in: a ban rule, a block.
     pub skip: Option<String>,
+    /// Where no candidate is this model: up to three with similar names.
+    pub similar: Vec<String>,
     /// The candidates that are this model, in the order in which they are tried.
     pub rows: Vec<Row>,
     /// Every card of which anything is known, the target cards first.
@@ -78,7 +81,7 @@ pub struct Held {
 /// Looks a model up.
 ///
 /// # Errors
-/// Those of settings and data files, as a run's; `journal_damaged`.
+/// Those of settings and data files, as a run's; those of [`file::peek`].
 pub fn explain(model: &ModelId, flags: &Flags, env: &Env, now: u64) -> Result<Explanation, Hold> {
     let local = Local::read(Settings::resolve_to_look(flags, env, &read_snapshot_file)?)?;
     let dir = &local.settings.state_dir;
@@ -109,6 +112,7 @@ pub fn explain(model: &ModelId, flags: &Flags, env: &Env, now: u64) -> Result<Ex
         precheck: local.settings.precheck,
         skip: judge.screen(&Candidate::new(model.as_str())).err().map(|skip| skip.to_string()),
         cards: card::cards(&judge, &local.carried_over, &tasks, &rows, &key),
+        similar: if rows.is_empty() { similar(&ranked, &key) } else { Vec::new() },
         rows,
         held: held(&local, &history, queue, now)
             .err()
@@ -116,6 +120,19 @@ pub fn explain(model: &ModelId, flags: &Flags, env: &Env, now: u64) -> Result<Ex
         room: left.min(limits.queue_threshold.saturating_sub(queue)),
         model: key,
     })
+}
+
+/// The nearest names of candidates, of those that a slip or two of the pen could make of `key`.
+fn similar(ranked: &[Ranked], key: &ModelKey) -> Vec<String> {
+    const MOST: usize = 3;
+    let slips = 2.max(key.as_str().chars().count() / 5);
+    let keys: BTreeSet<ModelKey> =
+        ranked.iter().filter_map(|row| ModelKey::parse(&row.candidate.address).ok()).collect();
+    let distance = |other: &ModelKey| strsim::damerau_levenshtein(key.as_str(), other.as_str());
+    let mut near: Vec<_> = keys.iter().map(|other| (distance(other), other)).collect();
+    near.retain(|(distance, _)| *distance <= slips);
+    near.sort();
+    near.into_iter().take(MOST).map(|(_, other)| other.to_string()).collect()
 }
 
 /// What holds the next run before any candidate, in the order in which it asks.
@@ -150,4 +167,20 @@ fn source(settings: &Settings) -> String {
         || "the compiled-in candidates.json".to_owned(),
         |path| path.display().to_string(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Catalog;
+
+    #[test]
+    fn only_names_that_a_slip_could_make_are_similar() {
+        let rows = ["Org/Model-1", "org/model-2", "org/model", "org/modle", "other/one"];
+        let rows: Vec<_> = rows.map(Candidate::new).into();
+        let catalog: Catalog = crate::sources::baked::catalog(None).unwrap();
+        let ranked = merge::merge(&rows, &Snapshot::default(), &catalog, None);
+        let near = similar(&ranked, &ModelKey::parse("org/modell").unwrap());
+        assert_eq!(near, ["org/model", "org/model-1", "org/model-2"]);
+    }
 }

@@ -29,7 +29,7 @@ use crate::text::redacted;
 /// known. A person's words are shown without any of the `secrets`.
 ///
 /// # Errors
-/// `journal_damaged`.
+/// Those of [`file::peek`].
 pub fn facts(dir: &Path, now: u64, secrets: &[String]) -> Result<Facts, Hold> {
     let (history, _) = file::peek(dir, now)?;
     if !file::is_in_use(dir) {

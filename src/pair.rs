@@ -55,7 +55,13 @@ impl fmt::Display for BadModel {
             Self::Placeholder => f.write_str("a placeholder stands in place of a model"),
             Self::NoOwner => f.write_str("no owner: expected org/name"),
             Self::BadCharacter(' ') => f.write_str("a blank in a model id"),
-            Self::BadCharacter(c) => write!(f, "character {} in a model id", c.escape_default()),
+            Self::BadCharacter(c) if c.is_ascii_graphic() => {
+                write!(f, "character {c} in a model id")
+            }
+            Self::BadCharacter(c) => {
+                write!(f, "character U+{:04X} in a model id", u32::from(*c))?;
+                if c.is_alphanumeric() { write!(f, " ({c})") } else { Ok(()) }
+            }
             Self::BadShape => f.write_str("expected org/name"),
             Self::TooLong => write!(f, "more than {MAX_LENGTH} bytes"),
             Self::UnknownHost => f.write_str("a URL of an unknown model hub"),
@@ -274,6 +280,18 @@ mod tests {
             "org/model/",
         ] {
             assert_eq!(ModelKey::parse(text).unwrap().as_str(), "org/model", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bad_character_is_named() {
+        for (c, says) in [
+            (' ', "a blank in a model id"),
+            ('~', "character ~ in a model id"),
+            ('\u{3000}', "character U+3000 in a model id"),
+            ('模', "character U+6A21 in a model id (模)"),
+        ] {
+            assert_eq!(BadModel::BadCharacter(c).to_string(), says);
         }
     }
 

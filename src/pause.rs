@@ -40,20 +40,31 @@ impl PauseFile {
     pub fn in_dir(dir: &Path) -> Self {
         Self(dir.join(PAUSE))
     }
+
+    /// The pause that the file asks for, for those who only look.
+    ///
+    /// # Errors
+    /// It cannot be read: a run would take that for a pause.
+    pub fn look(&self) -> io::Result<Option<Pause>> {
+        match disk::require_regular(&self.0).and_then(|()| std::fs::read(&self.0)) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| {
+                unexplained(format!("{} is there, without a legible reason", self.0.display()))
+            }))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn unexplained(reason: String) -> Pause {
+    Pause { at: 0, reason }
 }
 
 impl PauseStore for PauseFile {
     fn read(&self) -> Option<Pause> {
-        let unexplained = |reason: String| Pause { at: 0, reason };
-        match disk::require_regular(&self.0).and_then(|()| std::fs::read(&self.0)) {
-            Ok(bytes) => Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| {
-                unexplained(format!("{} is there, without a legible reason", self.0.display()))
-            })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                Some(unexplained(format!("{} cannot be read: {error}", self.0.display())))
-            }
-        }
+        self.look().unwrap_or_else(|error| {
+            Some(unexplained(format!("{} cannot be read: {error}", self.0.display())))
+        })
     }
 
     fn write(&self, pause: &Pause) -> io::Result<()> {

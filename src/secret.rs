@@ -16,6 +16,9 @@ pub const SOURCES: [&str; 4] =
 /// The one of [`SOURCES`] that names a file.
 const TOKEN_FILE: &str = "XC_TOKEN_FILE";
 
+/// What to do about one that the platform refuses.
+pub const RENEW: &str = "renew the token, or see whether it was copied whole";
+
 /// Bytes; far above any token, far below what would hurt to read.
 const MAX_FILE: u64 = 64 * 1024;
 
@@ -155,8 +158,7 @@ pub fn choose(env: &Env, token_file_flag: Option<&Path>) -> Result<Chosen, Refus
             }
         };
     }
-    let mut states = [State::NotRead; 4];
-    let mut told = None;
+    let (mut states, mut told) = ([State::NotRead; 4], Vec::new());
     for (at, source) in SOURCES.into_iter().enumerate() {
         match read_variable(env, source) {
             Ok(token) => return Ok(Chosen { token, source }),
@@ -165,13 +167,15 @@ pub fn choose(env: &Env, token_file_flag: Option<&Path>) -> Result<Chosen, Refus
                 if state.stops() {
                     return Err(refused(state, states, detail));
                 }
-                told = told.or(Some(detail).filter(|detail| !detail.is_empty()));
+                told.extend(Some(detail).filter(|detail| !detail.is_empty()));
             }
         }
     }
     let detail = "no credential is set: put the token into a file and name it with --token-file \
                   or XC_TOKEN_FILE, or set EXTERNAL_SERVICE_TOKEN, XC_TOKEN or MODELHUB_XC_TOKEN";
-    Err(refused(State::Absent, states, told.unwrap_or_else(|| detail.to_owned())))
+    // What is set and holds nothing was meant to be the one.
+    let detail = if told.is_empty() { detail.to_owned() } else { told.join("; ") };
+    Err(refused(State::Absent, states, detail))
 }
 
 fn refused(state: State, states: [State; 4], detail: String) -> Refused {
@@ -210,11 +214,11 @@ fn read_file(origin: &str, path: &Path) -> Result<Token, Without> {
         } else {
             "it must name a file that this user may read, and not be the token itself"
         };
-        let why = match error.kind() {
+        let kind = match error.kind() {
             io::ErrorKind::NotFound => "no such file".to_owned(),
             kind => kind.to_string(),
         };
-        let detail = format!("the file that {origin} names cannot be read ({why}): {hint}");
+        let detail = format!("the file that {origin} names cannot be read ({kind}): {hint}");
         (State::Unreadable, detail)
     })?;
     let what = format!("the file that {origin} names");
@@ -253,7 +257,7 @@ fn stand_in(value: &str) -> Option<State> {
 
 fn read_value(what: &str, value: &str) -> Result<Token, Without> {
     if let Some(state) = stand_in(value) {
-        let word = state.name();
+        let word = if value.is_empty() { "empty" } else { state.name() };
         return Err((state, format!("{what} is {word}: put the token into it")));
     }
     let value = value.trim();

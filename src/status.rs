@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::account::{self, Account, Next};
 use crate::api::TaskId;
-use crate::exit::Hold;
+use crate::exit::{Hold, Reason};
 use crate::gpu::Gpu;
 use crate::journal::event::CycleEnd;
 use crate::journal::history::{BlockKind, DAY, History, Horizon, Submission};
 use crate::journal::{Holder, file};
 use crate::pair::{ModelKey, Pair};
-use crate::pause::{Pause, PauseFile, PauseStore};
+use crate::pause::{Pause, PauseFile};
 use crate::remote::Stats;
 use crate::submit;
 
@@ -29,8 +29,10 @@ pub enum JournalState {
     Absent,
     /// It can be read.
     Sound,
-    /// It cannot.
+    /// It can, and is not what a run has written.
     Damaged,
+    /// It cannot: what it holds is not known.
+    Unreadable,
 }
 
 /// What a state folder says. What nothing is known of is none, and `null` in JSON; times are in
@@ -146,8 +148,11 @@ impl Status {
         let pause = PauseFile::in_dir(dir);
         match file::peek(dir, now) {
             Err(damage) => {
-                status.pause = pause.read().map(Into::into);
-                status.journal = JournalState::Damaged;
+                status.pause = pause.look().ok().flatten().map(Into::into);
+                status.journal = match damage.reason {
+                    Reason::JournalDamaged => JournalState::Damaged,
+                    _ => JournalState::Unreadable,
+                };
                 status.damage = Some(damage);
             }
             Ok((history, _)) => {

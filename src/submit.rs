@@ -14,6 +14,7 @@ use crate::journal::history::History;
 use crate::journal::{Journal, LogFile};
 use crate::pair::Pair;
 use crate::pause::{Pause, PauseStore};
+use crate::secret::RENEW;
 
 /// A pair that is about to be submitted.
 #[derive(Debug)]
@@ -211,7 +212,7 @@ fn outcome_of(error: AddError, pair: &Pair) -> (Event, Outcome) {
         }
         AddError::Credential { http, code } => {
             let code = code.map(|code| format!(", code {code}")).unwrap_or_default();
-            (Reason::CredentialRefused, format!("HTTP {http}{code}: renew the token"))
+            (Reason::CredentialRefused, format!("HTTP {http}{code}: {RENEW}"))
         }
         AddError::Refused { http: 429 } => (Reason::RateLimited, "HTTP 429".to_owned()),
         AddError::Refused { http } => {

@@ -1,5 +1,8 @@
 //! The data files: where each comes from, what it holds, and rows that say nothing.
 
+use std::fs;
+use std::path::Path;
+
 use super::Item;
 use crate::gpu::Catalog;
 use crate::plan;
@@ -56,6 +59,7 @@ pub(super) fn items(survey: &Survey) -> (Option<Data>, Vec<Item>) {
     }
     if let Some(data) = &data {
         items.push(Item::ok("data", holdings(data, &own(survey))));
+        items.extend(settings.data_dir.as_deref().and_then(strangers));
         items.extend(cards(&data.candidates, &data.catalog));
     }
     (data, items)
@@ -72,6 +76,20 @@ fn own(survey: &Survey) -> String {
             own => format!("from {}: {}; the others compiled in", dir.display(), own.join(", ")),
         },
     }
+}
+
+/// JSON and YAML files of a data folder that are no data files: their names may be misspelt.
+fn strangers(dir: &Path) -> Option<Item> {
+    let own = baked::own_files(dir);
+    let entries = fs::read_dir(dir).ok()?.flatten().filter(|entry| !entry.path().is_dir());
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_data = |name: &String| [".json", ".yaml", ".yml"].iter().any(|end| name.ends_with(end));
+    let mut odd: Vec<String> =
+        names.filter(|name| is_data(name) && !own.contains(&name.as_str())).collect();
+    odd.sort();
+    let found = format!("no data file has the name of {} in {}", first(&odd), dir.display());
+    let todo = "give it the name of a data file, such as candidates.json, or take it away";
+    (!odd.is_empty()).then(|| Item::warn("data", found).todo(todo))
 }
 
 fn holdings(data: &Data, own: &str) -> String {
@@ -124,5 +142,24 @@ fn first(all: &[String]) -> String {
     match all.len().saturating_sub(SHOWN) {
         0 => shown,
         more => format!("{shown}; and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_no_data_file_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("candidates.json"), "").unwrap();
+        fs::write(dir.path().join("notes.txt"), "").unwrap();
+        assert_eq!(strangers(dir.path()), None);
+        fs::write(dir.path().join("candidate.json"), "").unwrap();
+        let told = strangers(dir.path()).unwrap().to_string();
+        assert!(
+            told.starts_with("[check] warn data: no data file has the name of candidate.json"),
+            "{told}"
+        );
     }
 }

@@ -223,11 +223,12 @@ fn precheck(model: &ModelId, answer: &Result<Precheck, ReadError>) -> Item {
     let tried = format!("GET precheck of {model}");
     match answer {
         Ok(blocked) => {
-            let excluded = match blocked.len() {
+            let found = match blocked.len() {
                 0 => "no card is excluded".to_owned(),
-                n => format!("{n} cards are excluded"),
+                1 => "1 card is excluded".to_owned(),
+                more => format!("{more} cards are excluded"),
             };
-            Item::ok("precheck", format!("{tried}: {excluded}"))
+            Item::ok("precheck", format!("{tried}: {found}"))
         }
         Err(error) => match error.ends_cycle(&tried) {
             Some(hold) => Item::hold("precheck", hold),
@@ -299,5 +300,12 @@ mod tests {
             let item = tasks(&odd, Refresh::Auto);
             assert_eq!(item.reason, Some(Reason::LedgerIncomplete), "{item}");
         }
+    }
+
+    #[test]
+    fn a_precheck_says_how_many_cards_it_excludes() {
+        let model = ModelId::parse("a/b").unwrap();
+        let said = precheck(&model, &Ok(Precheck::default())).to_string();
+        assert_eq!(said, "[check] ok precheck: GET precheck of a/b: no card is excluded");
     }
 }

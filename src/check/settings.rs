@@ -6,8 +6,11 @@ use super::{Item, Status};
 use crate::env::Env;
 use crate::flags::Flags;
 use crate::ping::{self, Pinger};
-use crate::secret;
+use crate::secret::SOURCES;
 use crate::settings::{ConfigSource, FootholdPages, Refresh, Settings, Survey};
+
+/// How the long line of settings begins that nobody has given.
+pub(super) const DEFAULTS: &str = "defaults: ";
 
 /// How the names of our variables begin, where few others do.
 const PREFIXES: [&str; 3] = ["LIVE_", "SUBMITTER_", "ALL_TASKS_"];
@@ -30,7 +33,11 @@ pub(super) fn items(survey: &Survey, env: &Env) -> Vec<Item> {
         .chain(warnings.iter().map(|warning| Item::warn("settings", warning.to_string())))
         .collect();
     let values = values(settings);
-    items.extend(env.names().filter_map(|name| misspelt(name, &values)));
+    let is_known =
+        |name: &&str| OTHERS.contains(name) || values.iter().any(|(variable, _)| variable == name);
+    let settings = values.iter().map(|(variable, _)| *variable).chain(OTHERS).chain(SOURCES);
+    let known: Vec<&str> = settings.collect();
+    items.extend(env.names().filter(|name| !is_known(name)).filter_map(|n| unknown(n, &known)));
     let (mut given, mut defaults) = (Vec::new(), Vec::new());
     for (variable, value) in values {
         match origins.get(variable).copied() {
@@ -45,28 +52,23 @@ pub(super) fn items(survey: &Survey, env: &Env) -> Vec<Item> {
     if !given.is_empty() {
         items.push(Item::ok("settings", format!("given: {}", given.join(", "))));
     }
-    items.push(Item::ok("settings", format!("defaults: {}", defaults.join(", "))));
+    items.push(Item::ok("settings", format!("{DEFAULTS}{}", defaults.join(", "))));
     items
 }
 
-/// What is to be said of a variable that looks like one of ours and is none.
-fn misspelt(name: &str, values: &[(&'static str, String)]) -> Option<Item> {
-    let settings = values.iter().map(|(variable, _)| *variable);
-    let known = || settings.clone().chain(OTHERS).chain(secret::SOURCES);
-    if known().any(|variable| variable == name) {
+/// What is to be said of a variable that is not among the `known` ones; nothing where it is hardly
+/// meant for this program.
+fn unknown(name: &str, known: &[&str]) -> Option<Item> {
+    if known.contains(&name) {
         return None;
     }
-    // Two slips of the pen; a short name is near to many.
-    let near = known()
-        .find(|variable| variable.len() > 7 && strsim::damerau_levenshtein(variable, name) <= 2);
-    let found = format!("{name} is no setting, and has no effect");
-    match near {
-        Some(near) => Some(Item::warn("settings", found).todo(format!("did you mean {near}?"))),
-        None if PREFIXES.iter().any(|prefix| name.starts_with(prefix)) => {
-            let todo = "look for its name in `submitter run --help`";
-            Some(Item::warn("settings", found).todo(todo))
-        }
-        None => None,
+    let distance = |of: &&str| strsim::damerau_levenshtein(name, of);
+    let meant = known.iter().copied().min_by_key(distance).filter(|of| distance(of) <= 2);
+    let is_ours = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let item = Item::warn("settings", format!("{name} is no setting, and has no effect"));
+    match meant {
+        Some(meant) => Some(item.todo(format!("did you mean {meant}?"))),
+        None => is_ours.then(|| item.todo("look for its name in `submitter run --help`")),
     }
 }
 
@@ -230,6 +232,25 @@ mod tests {
         for name in env.iter().map(|(name, _)| *name).filter(|name| *name != "LIVE_PAGE_SIZE") {
             assert!(!resolved.contains(&format!("{name} ")), "{name} in {resolved}");
         }
+    }
+
+    #[test]
+    fn a_misspelt_variable_is_told_with_what_it_was_meant_to_be_and_without_its_value() {
+        for (name, todo) in [
+            ("STRATEGYID", "did you mean STRATEGY_ID?"),
+            ("XC_TOKENFILE", "did you mean XC_TOKEN_FILE?"),
+            ("SUBMITER_STATE_DIR", "did you mean SUBMITTER_STATE_DIR?"),
+            ("LIVE_UNHEARD_OF", "look for its name in `submitter run --help`"),
+        ] {
+            let says =
+                format!("[check] warn settings: {name} is no setting, and has no effect -> {todo}");
+            let lines = of(&Flags::default(), &[(name, "its-value")]);
+            assert!(lines.contains(&says), "{lines:#?}");
+            assert!(!lines.concat().contains("its-value"));
+        }
+        let others = [("XC_TOKEN", "x"), ("MODELHUB_XC_TOKEN", "x"), ("HOME", "/h"), ("PATH", "/")];
+        let lines = of(&Flags::default(), &others);
+        assert!(!lines.concat().contains("is no setting"), "{lines:#?}");
     }
 
     /// Every variable that the help of `run` names stands for a setting that is told here.

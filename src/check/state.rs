@@ -2,7 +2,8 @@
 //! in doubt, the submit cap.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,8 +23,9 @@ const AMPLE: u64 = 32 << 20;
 /// What the journal says, where it can be read, and what is to be said of the folder.
 pub(super) fn items(settings: &Settings, clock: &dyn Clock) -> (Option<History>, Vec<Item>) {
     let (dir, now) = (settings.state_dir.as_path(), clock.now());
-    let mut items =
-        vec![folder(dir), file_system(network_file_system(dir), settings.allow_network_state)];
+    let mut items = vec![folder(dir)];
+    items.extend(owner(dir, fs::metadata(dir).ok().map(|dir| dir.uid()), disk::user()));
+    items.push(file_system(network_file_system(dir), settings.allow_network_state));
     let deadline = Duration::from_secs(settings.deadline_seconds);
     items.push(match held(dir, now, deadline) {
         Some(hold) => Item::hold("lock", hold),
@@ -32,13 +34,11 @@ pub(super) fn items(settings: &Settings, clock: &dyn Clock) -> (Option<History>,
     let (history, torn) = match peek(dir, now) {
         Ok(read) => read,
         Err(hold) => {
-            // Who may not look into the folder knows nothing of a pause.
-            items.push(if hold.reason == Reason::JournalDamaged {
-                pause(PauseFile::in_dir(dir).read())
-            } else {
-                Item::skip("pause", "not known without the folder")
-            });
             items.push(Item::hold("journal", hold));
+            items.push(match PauseFile::in_dir(dir).look() {
+                Ok(found) => pause(found),
+                Err(_) => Item::skip("pause", "not known: it cannot be read"),
+            });
             let unknown = |item| Item::skip(item, "not known without the journal");
             items.extend(["in_doubt", "hourly_cap"].map(unknown));
             return (None, items);
@@ -52,36 +52,55 @@ pub(super) fn items(settings: &Settings, clock: &dyn Clock) -> (Option<History>,
     (Some(history), items)
 }
 
-const ANOTHER: &str = "name a folder, or one that can be made";
-
 /// Whether the folder, or the one in which it would be made, can be written to.
 fn folder(dir: &Path) -> Item {
-    let fail = |path: &Path, what: &str, todo: &str| {
+    let fail = |path: &Path, what: &str| {
         let detail = format!("{}: {what}", path.display());
-        Item::hold("state", Hold::because(Reason::StateWriteFailed, detail)).todo(todo)
+        Item::hold("state", Hold::because(Reason::StateWriteFailed, detail))
     };
     let existing = dir.ancestors().find(|path| path.symlink_metadata().is_ok());
     let existing = existing.unwrap_or(Path::new("/"));
     match fs::metadata(existing) {
-        Ok(found) if !found.is_dir() => return fail(existing, "is not a folder", ANOTHER),
-        Err(error) => return fail(existing, &error.to_string(), ANOTHER),
+        Ok(found) if !found.is_dir() => {
+            return fail(existing, "is not a folder")
+                .todo("name a folder with SUBMITTER_STATE_DIR");
+        }
+        Err(error) => return fail(existing, &error.to_string()).todo(mend(error.kind())),
         Ok(_) => {}
     }
     // A run writes to the journal, and replaces the other files.
     for path in [existing, &path_in(dir)] {
         match disk::may_write(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                let todo = match error.kind() {
-                    ErrorKind::ReadOnlyFilesystem => "mount its file system for writing",
-                    _ => "run this as the user of the job, or give that user the folder",
-                };
-                return fail(path, &format!("this user may not write here ({error})"), todo);
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return fail(path, &format!("this user may not write here ({error})"))
+                    .todo(mend(error.kind()));
             }
             _ => {}
         }
     }
     let would = if existing == dir { "can be written to" } else { "would be made" };
     room(&format!("{} {would}", dir.display()), disk::free_space(existing))
+}
+
+/// What makes a folder one that can be used.
+fn mend(why: io::ErrorKind) -> &'static str {
+    match why {
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "remount its file system so that it can be written to, or name another folder"
+        }
+        io::ErrorKind::NotADirectory => "name a folder with SUBMITTER_STATE_DIR",
+        _ => "give the folder to the user that runs this, or name another",
+    }
+}
+
+/// Root may write to anybody's folder, and what it makes there is root's.
+fn owner(dir: &Path, owner: Option<u32>, user: u32) -> Option<Item> {
+    let owner = owner.filter(|owner| user == 0 && *owner != 0)?;
+    let found = format!(
+        "{} is owned by uid {owner}: what root makes here that user may not write",
+        dir.display()
+    );
+    Some(Item::warn("state", found).todo("run it as that user"))
 }
 
 /// How much room there is.
@@ -207,6 +226,26 @@ mod tests {
     }
 
     #[test]
+    fn what_mends_a_folder_depends_on_what_is_wrong_with_it() {
+        for (kind, says) in [
+            (io::ErrorKind::ReadOnlyFilesystem, "remount"),
+            (io::ErrorKind::NotADirectory, "name a folder"),
+            (io::ErrorKind::PermissionDenied, "give the folder"),
+        ] {
+            assert!(mend(kind).starts_with(says), "{kind}");
+        }
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("file"), "").unwrap();
+        let item = folder(&home.path().join("file")).to_string();
+        assert!(item.contains("-> name a folder"), "{item}");
+        let told = owner(Path::new("/s"), Some(7), 0).unwrap().to_string();
+        assert!(told.starts_with("[check] warn state: /s is owned by uid 7: what root"), "{told}");
+        for (of, user) in [(Some(0), 0), (Some(7), 7), (None, 0)] {
+            assert_eq!(owner(Path::new("/s"), of, user), None);
+        }
+    }
+
+    #[test]
     fn a_network_file_system_needs_a_word_of_the_operator() {
         for (kind, is_allowed, status, reason) in [
             (None, false, Status::Ok, None),
@@ -225,6 +264,6 @@ mod tests {
         {
             assert_eq!(room("x", Ok(free)).status, status, "{free}");
         }
-        assert_eq!(room("x", Err(std::io::ErrorKind::Other.into())).status, Status::Warn);
+        assert_eq!(room("x", Err(io::ErrorKind::Other.into())).status, Status::Warn);
     }
 }

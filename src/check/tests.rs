@@ -39,6 +39,15 @@ fn a_healthy_hold_is_a_warning_and_any_other_a_failure() {
 }
 
 #[test]
+fn the_defaults_are_left_out_in_brief_and_a_reason_is_not_told_twice() {
+    let mut findings = Findings::default();
+    findings.add([Item::ok("settings", "defaults: A 1"), Item::ok("settings", "given: B 2")]);
+    findings.add([Item::hold("hourly_cap", Hold::because(Reason::HourlyCap, "6 of 6"))]);
+    let brief = findings.in_brief().to_string();
+    assert!(brief.starts_with("[check] ok settings: given: B 2\n[check] warn hourly_cap: 6 of 6"));
+}
+
+#[test]
 fn what_was_found_forges_no_line() {
     let evil = "x\n[check] result=ok exit=0";
     let line = Item::warn("x", evil).todo(evil).to_string();

@@ -22,6 +22,7 @@ pub struct Status {
 /// `submitter explain`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXPLAIN_HELP, allow_negative_numbers = true)]
+#[command(mut_arg("strategy_id", |arg| arg.help("Not needed here [env: STRATEGY_ID]")))]
 pub struct Explain {
     /// The model: org/name, or its address on a model hub
     #[arg(value_parser = model)]
@@ -44,8 +45,8 @@ fn model(text: &str) -> Result<ModelId, String> {
 const STATUS_HELP: &str = "\
 Reads the state folder alone: no network, no credential, no lock; writes nothing.
 
-Exit codes: 0 whatever it shows, 30 the journal is damaged, 32 no state folder is named, 2 the
-command line was not understood.";
+Exit codes: 0 whatever it shows, 30 the journal is damaged or cannot be read, 32 no state folder is
+named, 2 the command line was not understood.";
 
 /// What `submitter explain --help` says besides its flags.
 const EXPLAIN_HELP: &str = "\
@@ -54,8 +55,8 @@ data files, and by the own tasks as the last run saw them: no network, no creden
 no lock; writes nothing. What a precheck and, with --foothold, other users' results will say is not
 known to it.
 
-Exit codes: 0 whatever it shows, 30 the journal is damaged, 32 a setting or a data file is wrong,
-2 the command line was not understood, or the model is no org/name.
+Exit codes: 0 whatever it shows, 30 the journal is damaged or cannot be read, 32 a setting or a data
+file is wrong, 2 the command line was not understood, or the model is no org/name.
 
 Example: why is it not submitted?
   submitter explain https://huggingface.co/org/model";

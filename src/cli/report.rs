@@ -9,7 +9,7 @@ use super::StateDir;
 /// `submitter report`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = REPORT_HELP)]
-#[command(group(ArgGroup::new("what").args(["output", "prometheus"]).required(true).multiple(true)))]
+#[command(group(ArgGroup::new("form").required(true).multiple(true).args(["output", "prometheus"])))]
 #[allow(clippy::doc_markdown, reason = "these comments are the help text")]
 pub struct Report {
     /// Write a page for people, in HTML; - for standard output

@@ -9,7 +9,7 @@ use super::{Platform, StateDir};
 /// `submitter resolve`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = RESOLVE_HELP)]
-#[command(group(ArgGroup::new("verdict").args(["submitted", "absent"]).required(true)))]
+#[command(group(ArgGroup::new("choice").required(true).args(["submitted", "absent"])))]
 #[allow(
     clippy::doc_markdown,
     rustdoc::bare_urls,

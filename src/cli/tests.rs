@@ -84,6 +84,8 @@ fn a_usage_error_says_where_an_option_belongs() {
         ("run --no-precheck 0", "the option before it takes no value"),
         ("run --dry-run=1", "unexpected value '1' for '--dry-run'"),
         ("run --dry-rum", "'--dry-run'"),
+        ("report", "<--output <FILE>|--prometheus <FILE>>"),
+        ("resolve org/m A_1", "<--submitted|--absent>"),
         ("walk", "unrecognized subcommand 'walk'"),
     ] {
         assert!(said(line).contains(hint), "{line}: {}", said(line));
@@ -177,6 +179,15 @@ fn help_names_every_variable_and_exit_code() {
         assert!(text.contains(&line), "{exit:?} is not in:\n{text}");
     }
     assert!(!text.contains("--token "), "a flag that takes a token");
+}
+
+#[test]
+fn help_says_what_a_looking_command_needs_and_where_it_looks() {
+    for command in ["status", "report", "pause"] {
+        assert!(help(&format!("{command} --help")).contains("[default: $STATE_DIRECTORY, else"));
+    }
+    assert!(help("explain --help").contains("Not needed here"));
+    assert!(help("run --help").contains("into every submission; required"));
 }
 
 #[test]

@@ -15,6 +15,13 @@ impl fmt::Display for Explanation {
         let here = Here::at(self.looked_at);
         let mut facts = Facts::default();
         facts.add("model", Field(self.model.as_str()));
+        if self.rows.is_empty() {
+            facts.more("no candidate is this model");
+            let similar: Vec<_> = self.similar.iter().map(|s| Field(s).to_string()).collect();
+            if !similar.is_empty() {
+                facts.more(format_args!("similar ones: {}", similar.join(", ")));
+            }
+        }
         let source = Sentence(&self.source);
         facts.add("candidates", format_args!("{} in {source}", self.candidates));
         match self.account_at {

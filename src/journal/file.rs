@@ -104,14 +104,16 @@ pub struct Opened {
     pub torn: usize,
 }
 
-/// Whether a state folder has a journal: whether a run has ever used it. One that this user may not
-/// look into may have.
+/// Whether a state folder has a journal: whether a run has ever used it. Where this user may not
+/// look, somebody's run may have.
 #[must_use]
 pub fn is_in_use(dir: &Path) -> bool {
-    let found = dir.join(JOURNAL).symlink_metadata();
-    !found.is_err_and(|error| {
-        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-    })
+    may_be_there(&dir.join(JOURNAL).symlink_metadata())
+}
+
+fn may_be_there<T>(looked: &io::Result<T>) -> bool {
+    let nothing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    !matches!(looked, Err(error) if nothing.contains(&error.kind()))
 }
 
 /// The process that holds the journal of a state folder now, without touching the lock; none where
@@ -146,7 +148,7 @@ pub fn open_dir(dir: &Path, now: u64, deadline: Duration) -> Result<Opened, Hold
         return Err(Hold::because(Reason::AnotherRun, detail));
     }
     let mut bytes = Vec::new();
-    file.file.read_to_end(&mut bytes).map_err(|error| damaged(&path, &error.to_string()))?;
+    file.file.read_to_end(&mut bytes).map_err(|error| unreadable(&path, &error))?;
     file.len = bytes.len() as u64;
     let replay = replay(&bytes).map_err(|damage| not_replayed(&path, &damage))?;
     let torn = replay.torn.as_ref().map_or(0, String::len);
@@ -193,7 +195,7 @@ pub fn repair(dir: &Path, now: u64) -> Result<Repaired, Hold> {
         return Err(Hold::because(Reason::AnotherRun, detail));
     }
     let mut bytes = Vec::new();
-    file.file.read_to_end(&mut bytes).map_err(|error| failed("reading", &error))?;
+    file.file.read_to_end(&mut bytes).map_err(|error| unreadable(&path, &error))?;
     match replay(&bytes) {
         Ok(_) => return Ok(Repaired::Sound),
         Err(damage) if damage.is_newer => return Err(not_replayed(&path, &damage)),
@@ -216,19 +218,20 @@ pub fn repair(dir: &Path, now: u64) -> Result<Repaired, Hold> {
 /// journal is an empty one. A torn tail is taken as a run would take it, and its length told.
 ///
 /// # Errors
-/// `journal_damaged`; `state_write_failed` where this user may not read it.
+/// `journal_damaged`; `state_write_failed` where it cannot be read at all, which says nothing of
+/// what is in it.
 pub fn peek(dir: &Path, now: u64) -> Result<(History, usize), Hold> {
     let path = dir.join(JOURNAL);
-    let damaged = |what: String| damaged(&path, &what);
     let bytes = match disk::require_regular(&path).and_then(|()| std::fs::read(&path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
-        read => read.map_err(|error| not_read(&path, &error))?,
+        read => read.map_err(|error| unreadable(&path, &error))?,
     };
     let Replay { mut history, torn, .. } =
         replay(&bytes).map_err(|damage| not_replayed(&path, &damage))?;
     let length = torn.as_ref().map_or(0, String::len);
     if let Some(text) = torn {
-        history.apply(Record { at: now, event: Event::Torn { text } }).map_err(damaged)?;
+        let taken = history.apply(Record { at: now, event: Event::Torn { text } });
+        taken.map_err(|what| damaged(&path, &what))?;
     }
     Ok((history, length))
 }
@@ -292,12 +295,13 @@ fn not_replayed(path: &Path, damage: &Damage) -> Hold {
     damaged(path, &damage.to_string())
 }
 
-/// What may not be read is not damaged: a repair would be the wrong advice.
-fn not_read(path: &Path, error: &io::Error) -> Hold {
-    if error.kind() != io::ErrorKind::PermissionDenied {
-        return damaged(path, &error.to_string());
-    }
-    let detail = format!("reading {}: {error}; run this as the user of the job", path.display());
+/// The hold for a journal of which nothing is known: it may be sound.
+fn unreadable(path: &Path, error: &io::Error) -> Hold {
+    let next = match error.kind() {
+        io::ErrorKind::PermissionDenied => "; run it as the owner of the folder",
+        _ => "",
+    };
+    let detail = format!("{} cannot be read: {error}{next}", path.display());
     Hold::because(Reason::StateWriteFailed, detail)
 }
 
@@ -313,15 +317,20 @@ mod tests {
     use std::os::fd::OwnedFd;
 
     #[test]
-    fn what_may_not_be_read_is_not_damaged() {
-        let path = Path::new("/s/journal.jsonl");
-        let of = |kind: io::ErrorKind| not_read(path, &kind.into());
-        let hold = of(io::ErrorKind::PermissionDenied);
+    fn what_cannot_be_read_is_not_called_damaged_nor_unused() {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let hold = unreadable(Path::new("/s/journal.jsonl"), &denied);
+        assert_eq!(hold.reason, Reason::StateWriteFailed);
+        let says = "/s/journal.jsonl cannot be read: permission denied; run it as the owner";
+        assert!(hold.detail.starts_with(says), "{}", hold.detail);
+        assert!(may_be_there::<()>(&Err(denied)));
+        assert!(!may_be_there::<()>(&Err(io::ErrorKind::NotFound.into())));
+        // A folder in its place cannot be read by root either.
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(JOURNAL)).unwrap();
+        let hold = peek(dir.path(), 1).unwrap_err();
         assert_eq!(hold.reason, Reason::StateWriteFailed);
         assert!(!hold.detail.contains("repair"), "{}", hold.detail);
-        assert_eq!(of(io::ErrorKind::InvalidData).reason, Reason::JournalDamaged);
-        assert!(!is_in_use(Path::new("/nonexistent")));
-        assert!(!is_in_use(Path::new("/proc/self/status")), "a file is no folder");
     }
 
     /// A pipe takes every write and cannot be synced: whoever does not sync does not notice.

@@ -136,7 +136,8 @@ impl Chart<'_> {
 
     fn lines(&self, top: f64, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for series in &self.series {
-            write!(out, "<path class=\"line {}\" d=\"", series.colour)?;
+            let dot = if series.values.iter().flatten().count() == 1 { " dot" } else { "" };
+            write!(out, "<path class=\"line {}{dot}\" d=\"", series.colour)?;
             let known = series.values.iter().enumerate();
             let known = known.filter_map(|(at, value)| Some((at, (*value)?)));
             for (n, (at, value)) in known.enumerate() {
@@ -269,7 +270,8 @@ mod tests {
         let html = drawn(Kind::Lines, &[&[Some(0.0), None, Some(90.0)]]);
         assert!(html.contains("d=\"M0.5 100.00L2.5 10.00h0\""), "{html}");
         assert!(html.contains("<span>100</span><span>50</span><span>0</span>"), "{html}");
-        assert!(drawn(Kind::Lines, &[&[Some(1.0)]]).contains("d=\"M0.5 50.00h0\""));
+        let dot = "<path class=\"line a dot\" d=\"M0.5 50.00h0\"";
+        assert!(drawn(Kind::Lines, &[&[Some(1.0)]]).contains(dot) && !html.contains(" dot"));
     }
 
     #[test]

@@ -35,6 +35,10 @@ struct Page<'a>(&'a Facts);
 impl fmt::Display for Page<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (at, shown) = (machine(self.0.now), minute(self.0.now));
+        let read = self.0.stats.map(|(at, _)| {
+            let (at, shown) = (machine(at), minute(at));
+            format!(", by the list that a run read <time datetime=\"{at}\">{shown}</time> UTC")
+        });
         // The policy makes the browser refuse what this page must not need.
         write!(
             out,
@@ -48,8 +52,9 @@ impl fmt::Display for Page<'_> {
         )?;
         write!(
             out,
-            "<body>\n<header>\n<h1>submitter</h1>\n<p>Drawn \
-             <time datetime=\"{at}\">{shown}</time> UTC, of what runs have seen and done until then</p>\n<nav aria-label=\"Sections\">\n<ul>"
+            "<body>\n<header>\n<h1>submitter</h1>\n<p>Drawn <time datetime=\"{at}\">{shown}</time> \
+             UTC{}</p>\n<nav aria-label=\"Sections\">\n<ul>",
+            read.unwrap_or_default()
         )?;
         for (id, title, _) in SECTIONS {
             write!(out, "<li><a href=\"#{id}\">{title}</a></li>")?;

@@ -93,6 +93,9 @@ fn one_day_with_nothing_passed_reads_well() {
         (NOW - 40, cycle("candidates_done", 0)),
     ]);
     let page = drawn(&first, None, None);
+    let read =
+        format!("UTC, by the list that a run read <time datetime=\"{}", time::machine(NOW - 60));
+    assert!(page.contains(&read), "{page}");
     assert!(page.contains("None yet: they are counted from the last read"));
     assert!(page.contains("accepted 1 in all") && page.contains("points 0 at last"));
     assert!(page.contains("<dt>Queue</dt><dd>1</dd>"), "without an account the list's own number");

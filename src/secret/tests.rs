@@ -79,7 +79,8 @@ fn malformed_and_unreadable_stop_the_search() {
     );
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("missing");
-    for (path, kind) in [(missing.as_path(), "(no such file)"), (dir.path(), "(is a directory)")] {
+    let folder = io::ErrorKind::IsADirectory.to_string();
+    for (path, kind) in [(missing.as_path(), "no such file"), (dir.path(), folder.as_str())] {
         let refused = refusal(&[("XC_TOKEN_FILE", path.to_str().unwrap()), ("XC_TOKEN", "good")]);
         assert_eq!(refused.reason, Reason::InvalidToken);
         assert_eq!(
@@ -226,4 +227,13 @@ fn n10_no_debug_text_or_detail_holds_a_token() {
     printed.push(format!("{refused:?}"));
     let printed = printed.join("\n");
     assert!(!printed.contains("marker"), "{printed}");
+}
+
+#[test]
+fn an_empty_file_and_a_missing_one_are_told_as_what_they_are() {
+    let (dir, empty) = file(b"");
+    let said = |path: &Path| refusal(&[("XC_TOKEN_FILE", path.to_str().unwrap())]).detail;
+    assert_eq!(said(&empty), "the file that XC_TOKEN_FILE names is empty: put the token into it");
+    let missing = said(&dir.path().join("missing"));
+    assert!(missing.contains("cannot be read (no such file): "), "{missing}");
 }

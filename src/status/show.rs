@@ -32,6 +32,7 @@ impl Status {
                 JournalState::Absent => "none: no run has used this folder",
                 JournalState::Sound => "sound",
                 JournalState::Damaged => "damaged: what it says is not shown",
+                JournalState::Unreadable => "cannot be read: whether it is sound is not known",
             },
         );
         if let Some(holder) = &self.running {
@@ -42,6 +43,8 @@ impl Status {
             let since =
                 pause.since.map_or_else(String::new, |at| format!("since {}: ", here.tell(at)));
             facts.add("paused", format_args!("{since}{}", Quoted(&pause.reason)));
+        } else if self.journal == JournalState::Unreadable {
+            facts.add("paused", "not known");
         } else {
             facts.add("paused", "no");
         }
@@ -69,6 +72,7 @@ impl Status {
             (self.queue, self.queue_threshold, self.queue_at)
         {
             facts.add("queue", format_args!("{queue} of {threshold}, {}", here.tell(at)));
+            facts.more("with submissions that no list showed yet");
         }
         if let (Some(hour), Some(day)) = (self.submitted_last_hour, self.submitted_last_day) {
             facts.add("submitted", format_args!("{hour} in the last hour, {day} in the last day"));

@@ -40,7 +40,8 @@ fn account(facts: &Facts, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     figure("Failed", stats.failed, "验证异常", out)?;
     match facts.queue {
         Some((queue, threshold)) => {
-            let about = "unfinished tasks; nothing is sent at the threshold";
+            let about = "unfinished tasks, with those that no list shows yet; nothing is sent at the \
+                         threshold";
             figure("Queue", format_args!("{queue} of {threshold}"), about, out)?;
         }
         None => figure("Queue", stats.queue, "unfinished tasks", out)?,

@@ -97,7 +97,7 @@ const PLANTED: [(&str, i32, Plant); 29] = [
         machine.set("LIVE_MAX_ATTEMPTS_PER_CYCLE", "1").cycle(20);
         "org/model on Biren_166m"
     }),
-    ("warn hourly_cap (hourly_cap): ", 10, |machine| {
+    ("warn hourly_cap: ", 10, |machine| {
         machine.set("LIVE_MAX_SUBMITS_PER_CYCLE", "1").cycle(0);
         "1 of 1 submissions in the last 3240 s"
     }),

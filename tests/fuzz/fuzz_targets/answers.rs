@@ -87,7 +87,7 @@ fn check_pages(body: &[u8], envelope: &Object<'_>, code: Option<i64>) {
 fn check_error(error: &ReadError) {
     const SENTENCES: [&str; 17] = [
         "the platform answered code N",
-        "the platform refuses the credential (code N): renew the token",
+        "the platform refuses the credential (code N): renew the token, or see whether it was copied whole",
         "not the API's answer: an empty body, N bytes",
         "not the API's answer: something like HTML, N bytes",
         "not the API's answer: JSON without a readable code, or cut short, N bytes",
