@@ -124,8 +124,8 @@ struct Known {
     /// Tasks that this run has submitted.
     accepted: Vec<Option<TaskId>>,
     prechecked: HashSet<ModelKey>,
-    /// The answer to a precheck that was asked for before its candidate's turn.
-    ahead: Option<(ModelKey, Precheck)>,
+    /// The answer to a precheck that was asked for before its candidate's turn, and since when.
+    ahead: Option<(ModelKey, Precheck, Duration)>,
     told_marks: HashSet<Pair>,
     /// A build-config path that answered 404 is not asked again.
     no_build_config: bool,

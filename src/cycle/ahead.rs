@@ -1,8 +1,9 @@
 //! The next candidate's precheck, asked for while a POST is answered: a third of a cycle's
 //! requests then cost no time.
 
+use super::row::FRESH;
 use super::{Cycle, Known, Limits};
-use crate::api::ReadApi;
+use crate::api::{Precheck, ReadApi};
 use crate::exit::Hold;
 use crate::gate;
 use crate::pair::{ModelId, ModelKey, Pair};
@@ -11,6 +12,13 @@ use crate::sources::merge::Ranked;
 use crate::submit::{Attempt, Desk, Sent};
 
 impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
+    /// What the precheck of a model has said ahead of its turn, where that is as fresh as one asked
+    /// for now must be: it is the second look at what a short refresh cannot show.
+    pub(super) fn asked_ahead(&self, known: &mut Known, model: &ModelKey) -> Option<Precheck> {
+        let (_, blocked, since) = known.ahead.take_if(|(of, ..)| of == model)?;
+        Some(blocked).filter(|_| self.watch.clock.elapsed() <= since + FRESH)
+    }
+
     /// Submits, and asks meanwhile for the precheck that will most likely be due next. Yields what
     /// was sent, and the hold that the precheck asks for. A precheck that failed in any other way
     /// is asked for again in its turn.
@@ -24,6 +32,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             return Ok((self.desk.submit(attempt, |post| post(&mut || ()))?, Ok(())));
         };
         let (api, mut asked) = (self.api, None);
+        let since = self.watch.clock.elapsed();
         let sent = self.desk.submit(attempt, |post| {
             let (answer, sent) = api.precheck_during(&next, post);
             asked = answer;
@@ -32,7 +41,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         let ahead = match asked {
             Some(Err(error)) => error.ends_cycle(&format!("GET precheck of {next}")),
             Some(Ok(blocked)) => {
-                known.ahead = Some((next.key(), blocked));
+                known.ahead = Some((next.key(), blocked, since));
                 None
             }
             None => None,
@@ -60,7 +69,7 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
             Some(model)
         })?;
         let is_asked = |key: &ModelKey| {
-            known.prechecked.contains(key) || known.ahead.as_ref().is_some_and(|(of, _)| of == key)
+            known.prechecked.contains(key) || known.ahead.as_ref().is_some_and(|(of, ..)| of == key)
         };
         Some(due).filter(|model| !is_asked(&model.key()))
     }

@@ -17,7 +17,7 @@ use crate::submit::{Attempt, Desk, Outcome, Sent};
 use crate::text::{Field, progress};
 
 /// How old the knowledge behind a POST may be.
-const FRESH: Duration = Duration::from_secs(5);
+pub(super) const FRESH: Duration = Duration::from_secs(5);
 
 /// How often the knowledge may have aged before the POST, for one row.
 const MAX_STALE: usize = 3;
@@ -133,8 +133,8 @@ impl<R: ReadApi, D: Desk> Cycle<'_, R, D> {
         self.report.count_precheck();
         let number = known.prechecked.len();
         progress(format_args!("precheck: {} ({number} of {cap} at most)", model.as_str()));
-        let ahead = known.ahead.take_if(|(of, _)| *of == model.key());
-        let asked = ahead.map_or_else(|| self.api.precheck(model), |(_, blocked)| Ok(blocked));
+        let ahead = self.asked_ahead(known, &model.key());
+        let asked = ahead.map_or_else(|| self.api.precheck(model), Ok);
         let blocked = match asked {
             Ok(blocked) => blocked,
             Err(error) => {

@@ -18,8 +18,8 @@
 //!
 //! One thing it cannot show: a task that was removed and another that was added since the list
 //! was read whole, both below page 1. The added one must have drawn its id before a whole page of
-//! own tasks that are listed already; and the precheck of its model, just before, has not seen it
-//! either. Whoever will not have that sets `LIVE_REFRESH=full`.
+//! own tasks that are listed already; and the precheck of its model, at most seconds before, has not
+//! seen it either. Whoever will not have that sets `LIVE_REFRESH=full`.
 //!
 //! Tasks that have moved on since the list was read whole have only left the queue, so their old
 //! state counts at least as much as the new one; those on the page are brought up to date.

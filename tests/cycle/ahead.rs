@@ -109,3 +109,21 @@ fn a_precheck_ahead_that_hangs_is_given_up_soon() {
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
     assert_eq!(machine.platform.posts().len(), 2, "{}", ended.log);
 }
+
+/// A precheck is the second look at what a short refresh cannot show: one from before a slow answer
+/// is too old for that.
+#[test]
+fn a_precheck_ahead_that_has_aged_is_asked_for_again() {
+    let machine = machine(2);
+    let gate = machine.platform.hold(Trigger::nth(Kind::Add, 1));
+    let running = machine.start(&["run"]);
+    assert!(gate.wait_reached(SOON) && machine.platform.wait_for(Kind::Precheck, 2, SOON));
+    let asked = machine.platform.requests().last().unwrap().at;
+    // The time itself is what is tried here.
+    std::thread::sleep(Duration::from_millis(5_200).saturating_sub(asked.elapsed()));
+    gate.release();
+    let ended = running.end();
+    assert_eq!(ended.held(), "candidates_done", "{}", ended.log);
+    assert_eq!(machine.platform.count(Kind::Precheck), 3);
+    assert_eq!(machine.platform.posts().len(), 2);
+}
