@@ -75,6 +75,7 @@ pub(crate) const KINDS: &[&str] = &[
     "fault task id commits out of order",
     "fault foreign task during the cycle",
     "fault foreign task on an odd card",
+    "fault task exchanged for an older one",
     "fault task removed by the platform",
     "fault overlapping run",
     "fault pause during the cycle",

@@ -177,12 +177,19 @@ impl World {
     /// Adds a task. Its id may be lower than that of a task which is there already: ids are
     /// drawn before they commit.
     pub(crate) fn commit(&mut self, pair: &Pair, ours: bool) -> TaskId {
+        let is_late = self.dice.chance(self.weather.late);
+        self.commit_with(pair, ours, is_late.then_some(600))
+    }
+
+    /// The same, with an id that stands lower for each time that so many in a thousand come up.
+    fn commit_with(&mut self, pair: &Pair, ours: bool, lower: Option<u64>) -> TaskId {
         let mut id = self.next_id;
-        if self.dice.chance(self.weather.late) {
+        if let Some(permille) = lower {
             self.coverage.hit("fault task id commits out of order");
             // Below the newest few that are there already.
             id -= 3;
-            while self.dice.chance(600) && !self.tasks.iter().any(|task| task.id.0 == id - 2) {
+            let is_there = |id: u64| self.tasks.iter().any(|task| task.id.0 == id);
+            while id > 4 && self.dice.chance(permille) && !is_there(id - 2) {
                 id -= 2;
             }
         }
@@ -238,7 +245,21 @@ impl World {
                 }
             }
             3 => self.remove_foreign(),
-            _ => {}
+            _ => self.exchange(&pair),
+        }
+    }
+
+    /// In one moment somebody's task goes from page 1 and another comes, whose id was drawn long ago:
+    /// the total stays as it was.
+    fn exchange(&mut self, pair: &Pair) {
+        let gone = self.tasks.iter().position(|task| !task.ours && !task.open);
+        if gone.is_none_or(|at| at as u64 >= self.first_page()) {
+            return;
+        }
+        self.remove_foreign();
+        if !self.tasks.iter().any(|task| task.pair == *pair) {
+            self.coverage.hit("fault task exchanged for an older one");
+            self.commit_with(pair, false, Some(900));
         }
     }
 
@@ -256,14 +277,20 @@ impl World {
         let gone = self.tasks.iter().position(|task| !task.ours && !task.open);
         if let Some(at) = gone {
             self.coverage.hit("fault list deleted between pages");
-            self.hollow |= at as u64 >= self.page_size;
+            // In an unstable order, page 1 may have shown another in its place.
+            self.hollow |= self.weather.unstable || at as u64 >= self.first_page();
             self.tasks.remove(at);
         }
     }
 
+    /// Rows that page 1 shows.
+    fn first_page(&self) -> u64 {
+        self.weather.clamp.unwrap_or(self.page_size).min(self.page_size)
+    }
+
     /// Whether a task stands below page 1.
     pub(crate) fn is_below(&self, id: TaskId) -> bool {
-        let page = usize::try_from(self.page_size).unwrap_or(usize::MAX);
+        let page = usize::try_from(self.first_page()).unwrap_or(usize::MAX);
         self.listed().position(|task| task.id == id).is_some_and(|at| at >= page)
     }
 
